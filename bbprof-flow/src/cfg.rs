@@ -1,0 +1,206 @@
+//! The balanced control-flow graph of one function: its nodes, the node X outside it, and directed edges as a multigraph.
+//!
+//! X closes the flow: one edge X -> entry, one edge to X from every node that leaves the function. With X, flow is
+//! conserved at every vertex: in(v) = out(v) (Ball and Larus 1994, section 2, with X in place of EXIT -> root).
+
+use std::fmt;
+
+/// A node: a basic block, or a part of one that ends at a call which may not return. Dense, `0..cfg.num_nodes()`; 0 is the entry.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u32);
+
+/// An edge, dense, `0..cfg.num_edges()`, in the order of the manifest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EdgeId(u32);
+
+macro_rules! index {
+    ($name:ident, $letter:literal) => {
+        impl $name {
+            /// The id of the vertex or edge with this position.
+            #[must_use]
+            pub const fn new(position: u32) -> Self {
+                Self(position)
+            }
+            /// Its position, for indexing.
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($letter, "{}"), self.0)
+            }
+        }
+    };
+}
+index!(NodeId, "n");
+index!(EdgeId, "e");
+
+/// One end of an edge.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Endpoint {
+    /// A node of the function.
+    Node(NodeId),
+    /// X: whatever is outside the function.
+    X,
+}
+
+impl Endpoint {
+    /// The node, or `None` for X.
+    #[must_use]
+    pub const fn node(self) -> Option<NodeId> {
+        match self {
+            Self::Node(node) => Some(node),
+            Self::X => None,
+        }
+    }
+}
+
+/// What an edge stands for in the flow equations.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum EdgeRole {
+    /// Control really passes here: its count is never negative.
+    Flow,
+    /// Node -> X, for activations that vanish in the call which ends the node (exit, throw through, longjmp, still live at the
+    /// dump), less those that setjmp's second return brings back: no code can count it, and it may be negative.
+    Vanish,
+}
+
+/// How a counter could be placed on an edge itself, should it be wanted there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Splitting {
+    /// A new block can be put on the edge (or, where the edge is not critical, one end can be used).
+    Possible,
+    /// No block can be put on it (`indirectbr`, `callbr`): only a phi-increment in its target can count it.
+    PhiOnly,
+    /// Nothing can count it (edges that leave the function by vanishing).
+    Impossible,
+}
+
+/// An edge of the balanced graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowEdge {
+    /// Where control comes from.
+    pub from: Endpoint,
+    /// Where control goes.
+    pub to: Endpoint,
+    /// Its part in the flow equations.
+    pub role: EdgeRole,
+    /// Whether a counter can sit on it.
+    pub splitting: Splitting,
+}
+
+/// The graph of one function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cfg {
+    num_nodes: u32,
+    edges: Vec<FlowEdge>,
+}
+
+/// Why a graph is not a balanced control-flow graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CfgError {
+    /// An edge names a node that is not there.
+    NoSuchNode {
+        /// The edge.
+        edge: EdgeId,
+        /// The node it names.
+        node: NodeId,
+        /// How many nodes there are.
+        num_nodes: u32,
+    },
+    /// An edge runs from X to X.
+    OutsideOnly {
+        /// The edge.
+        edge: EdgeId,
+    },
+    /// A vanishing edge that does not run from a node to X, or says that a counter can sit on it.
+    BadVanish {
+        /// The edge.
+        edge: EdgeId,
+    },
+    /// More nodes or edges than 32 bits can number.
+    TooLarge,
+}
+
+impl fmt::Display for CfgError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchNode { edge, node, num_nodes } => {
+                write!(f, "edge {edge:?} names node {node:?}, but the graph has {num_nodes} nodes")
+            }
+            Self::OutsideOnly { edge } => write!(f, "edge {edge:?} runs from outside the function to outside it"),
+            Self::BadVanish { edge } => {
+                write!(f, "edge {edge:?} is marked as vanishing but is not an uncountable edge from a node to X")
+            }
+            Self::TooLarge => f.write_str("more nodes or edges than 32 bits can number"),
+        }
+    }
+}
+
+impl std::error::Error for CfgError {}
+
+impl Cfg {
+    /// A graph of `num_nodes` nodes and these edges.
+    ///
+    /// # Errors
+    /// When an edge is malformed; see [`CfgError`].
+    pub fn new(num_nodes: u32, edges: Vec<FlowEdge>) -> Result<Self, CfgError> {
+        if num_nodes == u32::MAX || u32::try_from(edges.len()).is_err() {
+            return Err(CfgError::TooLarge);
+        }
+        for (position, edge) in edges.iter().enumerate() {
+            let id = EdgeId(position as u32);
+            for end in [edge.from, edge.to] {
+                if let Endpoint::Node(node) = end
+                    && node.0 >= num_nodes
+                {
+                    return Err(CfgError::NoSuchNode { edge: id, node, num_nodes });
+                }
+            }
+            if edge.from == Endpoint::X && edge.to == Endpoint::X {
+                return Err(CfgError::OutsideOnly { edge: id });
+            }
+            let vanishes = edge.role == EdgeRole::Vanish;
+            if vanishes && (edge.from == Endpoint::X || edge.to != Endpoint::X || edge.splitting != Splitting::Impossible) {
+                return Err(CfgError::BadVanish { edge: id });
+            }
+        }
+        Ok(Self { num_nodes, edges })
+    }
+
+    /// How many nodes, without X.
+    #[must_use]
+    pub fn num_nodes(&self) -> usize {
+        self.num_nodes as usize
+    }
+
+    /// How many edges, with those from and to X.
+    #[must_use]
+    pub fn num_edges(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// The edges, by [`EdgeId`].
+    #[must_use]
+    pub fn edges(&self) -> &[FlowEdge] {
+        &self.edges
+    }
+
+    /// One edge.
+    #[must_use]
+    pub fn edge(&self, edge: EdgeId) -> &FlowEdge {
+        &self.edges[edge.index()]
+    }
+
+    /// All node ids, in order.
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.num_nodes).map(NodeId)
+    }
+
+    /// All edge ids, in order.
+    pub fn edge_ids(&self) -> impl Iterator<Item = EdgeId> + use<> {
+        (0..self.edges.len() as u32).map(EdgeId)
+    }
+}

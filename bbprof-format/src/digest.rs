@@ -1,0 +1,68 @@
+//! 128-bit digests (XXH3): names of counter arrays, shape and content hashes, build ids, checksums.
+//!
+//! They guard against accidents (damage, mixed-up builds), not against an adversary.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use xxhash_rust::xxh3::Xxh3;
+
+/// A 128-bit XXH3 digest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default)]
+pub struct Digest(pub [u8; 16]);
+
+/// Identifies one link: it stands in the image and in its build map.
+pub type BuildId = Digest;
+
+impl Digest {
+    /// The digest of some bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(xxhash_rust::xxh3::xxh3_128(bytes).to_le_bytes())
+    }
+
+    /// The digest of a sequence of parts. Each part is preceded by its length, so that ("ab", "c") and ("a", "bc") differ.
+    #[must_use]
+    pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut hasher = Xxh3::new();
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Self(hasher.digest128().to_le_bytes())
+    }
+
+    /// Parses 32 hexadecimal digits.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32).map(|n| Self(n.to_be_bytes()))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_round_trip() {
+        let digest = Digest::of(b"bbprof");
+        assert_eq!(Digest::from_hex(&digest.to_string()), Some(digest));
+        assert_eq!(Digest::from_hex("12"), None);
+    }
+
+    #[test]
+    fn parts_are_delimited() {
+        assert_ne!(Digest::of_parts([&b"ab"[..], b"c"]), Digest::of_parts([&b"a"[..], b"bc"]));
+    }
+}

@@ -1,0 +1,13 @@
+//! Every byte bbprof writes, with its version: manifest, image record, build map, raw profile, merged profile.
+//!
+//! Reading and writing are pure: bytes in, values out. `docs/FORMATS.md` shows the byte tables.
+
+mod digest;
+mod error;
+pub mod image;
+pub mod manifest;
+pub mod map;
+pub mod names;
+
+pub use digest::{BuildId, Digest};
+pub use error::FormatError;

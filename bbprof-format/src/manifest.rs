@@ -1,0 +1,27 @@
+//! The manifest: what the plugin knows of one module (one object file), carried by the object itself.
+//!
+//! ```text
+//! offset  size  field
+//!      0     8  magic "BBPROFMF"
+//!      8     4  version (u32, little-endian like all that follows)
+//!     12     1  storage (0 tls, 1 delta, 2 shared, 3 atomic)
+//!     13     3  zero
+//!     16     8  size in bytes of the whole manifest, header and padding included; a multiple of 8
+//!     24     4  number of counter arrays
+//!     28     4  size in bytes of the body
+//!     32    16  module id: digest of the body
+//!     48    16  checksum: digest of bytes 0..48 and of everything from offset 64 on
+//!     64   24n  counter arrays: name (16), number of counters (u32), zero (u32)
+//!          ...  body: [`Module`], postcard
+//!          ...  zero to a multiple of 8
+//! ```
+//!
+//! The linker shim reads the header alone. `ld -r` concatenates manifests, each at an 8-byte boundary; [`split`] takes them apart.
+
+mod body;
+mod header;
+
+pub use body::{
+    CallSite, Callee, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, Module, Node, Site, Skipped, StringId,
+};
+pub use header::{ArrayHeader, Header, MAGIC, Manifest, Storage, VERSION, split};

@@ -1,0 +1,288 @@
+//! What a manifest tells of a module: its functions, their graphs, what stands in each node, and where each counter sits.
+
+use crate::Digest;
+use bbprof_flow::{Cfg, CfgError, CounterPlan, CounterSite, EdgeId, EdgeRole, Endpoint, FlowEdge, NodeId, Splitting};
+use serde::{Deserialize, Serialize};
+
+/// Index into [`Module::strings`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct StringId(pub u32);
+
+/// Index into [`Module::locations`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct LocationId(pub u32);
+
+/// How counters were placed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum CounterMode {
+    /// The complement of a maximum spanning tree: exact nodes and edges.
+    Edges,
+    /// [`CounterMode::Edges`], and one more counter on every edge, for `verify`.
+    Check,
+    /// One in every node; edges stay unknown where they do not follow.
+    Blocks,
+    /// [`CounterMode::Blocks`] less what Hucovic's four patterns save.
+    Patterns,
+}
+
+/// One compiled module.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Module {
+    /// Who wrote it: bbprof's version and LLVM's.
+    pub producer: String,
+    /// The source file of the translation unit, as the compiler names it.
+    pub source: String,
+    /// The directory that relative file names start from; empty without debug information.
+    pub directory: String,
+    /// How counters were placed.
+    pub mode: CounterMode,
+    /// Every name and path once.
+    pub strings: Vec<String>,
+    /// Every debug location once.
+    pub locations: Vec<Location>,
+    /// The instrumented functions, in module order.
+    pub functions: Vec<Function>,
+    /// The functions with a body that were not instrumented.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A function that was left out, never in silence.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Its linker symbol.
+    pub symbol: StringId,
+    /// Why, in words.
+    pub reason: StringId,
+}
+
+/// Who else may hold a copy of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Linkage {
+    /// One definition in the program.
+    External,
+    /// Local to the module; other modules may have a function of the same name.
+    Internal,
+    /// Copies in many modules, of which the linker keeps one (C++ inline functions and templates).
+    Comdat,
+}
+
+/// One function.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Function {
+    /// Linker symbol, mangled.
+    pub symbol: StringId,
+    /// Who else may hold a copy.
+    pub linkage: Linkage,
+    /// Where it is defined: file and line (0 = unknown).
+    pub file: Option<StringId>,
+    /// Line of its definition; 0 = unknown.
+    pub line: u32,
+    /// Digest of adjacency, edge kinds and call sites: equal shapes have the same counters.
+    pub shape: Digest,
+    /// Digest of the opcode sequences, taken before anything was inserted.
+    pub content: Digest,
+    /// Number of basic blocks, as generated; block 0 is the entry.
+    pub num_blocks: u32,
+    /// Nodes in block order; node 0 is the start of the entry.
+    pub nodes: Vec<Node>,
+    /// Edges of the balanced graph: X -> entry first, then by source node and successor.
+    pub edges: Vec<Edge>,
+    /// Which of the manifest's counter arrays holds its counters.
+    pub array: u32,
+    /// Position of its first counter in that array.
+    pub first_counter: u32,
+    /// Where each planned counter is incremented, by counter.
+    pub sites: Vec<Site>,
+    /// Check mode: where each of the counters behind the planned ones is incremented, one for every edge that code can count.
+    pub check_sites: Vec<Site>,
+}
+
+/// A basic block, or a part of one that ends at a call which may not return.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Node {
+    /// The basic block it is part of; the first node of a block is its start.
+    pub block: u32,
+    /// Opcode (name, index into the strings) and how many of it, in the order of first appearance; debug intrinsics left out.
+    pub opcodes: Vec<(StringId, u32)>,
+    /// Source locations and how many instructions have each. Instructions without any (or with line 0) are not in here.
+    pub locations: Vec<(LocationId, u32)>,
+    /// Calls in the order they are made; intrinsics left out.
+    pub calls: Vec<CallSite>,
+    /// The IR text, one instruction a line, when kept.
+    pub ir: Option<StringId>,
+}
+
+/// One call.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CallSite {
+    /// Who is called.
+    pub callee: Callee,
+    /// Where it is called from.
+    pub location: Option<LocationId>,
+}
+
+/// Who is called.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Callee {
+    /// A function, by linker symbol.
+    Symbol(StringId),
+    /// Through a pointer.
+    Indirect,
+    /// Inline assembly.
+    Asm,
+}
+
+/// A source location.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Location {
+    /// The source file.
+    pub file: StringId,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 = unknown.
+    pub column: u32,
+    /// DWARF discriminator.
+    pub discriminator: u32,
+    /// Linker symbol of the function whose source this is (linkage name, or the plain name in C).
+    pub function: StringId,
+    /// Line where that function begins.
+    pub function_line: u32,
+    /// Where that function was inlined, when it was.
+    pub inlined_at: Option<LocationId>,
+}
+
+/// What kind of transfer an edge is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum EdgeKind {
+    /// X -> entry.
+    Entry,
+    /// Node -> X: return, resume, or a call that never returns.
+    Exit,
+    /// Node -> X: activations that vanish in the call ending the node.
+    Vanish,
+    /// Node -> the rest of its block: the call returned.
+    Return,
+    /// Unconditional branch.
+    Fallthrough,
+    /// Conditional branch.
+    Branch,
+    /// Switch.
+    Switch,
+    /// Normal return of an `invoke` or `callbr`.
+    Invoke,
+    /// To a landing pad.
+    Unwind,
+    /// `indirectbr`, or an indirect target of `callbr`.
+    Indirect,
+}
+
+/// An edge of the balanced graph.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Edge {
+    /// Source node, `None` = X.
+    pub from: Option<u32>,
+    /// Target node, `None` = X.
+    pub to: Option<u32>,
+    /// Kind of transfer.
+    pub kind: EdgeKind,
+    /// Position of the (first) successor in the terminator.
+    pub successor: u32,
+    /// How many successors of the terminator are merged in it (cases of a switch with one target): at least 1.
+    pub multiplicity: u32,
+    /// Estimated frequency that the placement used, relative to the other edges of the function.
+    pub weight: u64,
+}
+
+/// Where a counter sits; the indices are those of nodes and edges of the function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Site {
+    /// See [`CounterSite::Node`].
+    Node(u32),
+    /// See [`CounterSite::Edge`].
+    Edge(u32),
+    /// See [`CounterSite::PhiEdge`].
+    PhiEdge(u32),
+}
+
+impl From<CounterSite> for Site {
+    fn from(site: CounterSite) -> Self {
+        match site {
+            CounterSite::Node(node) => Self::Node(node.index() as u32),
+            CounterSite::Edge(edge) => Self::Edge(edge.index() as u32),
+            CounterSite::PhiEdge(edge) => Self::PhiEdge(edge.index() as u32),
+        }
+    }
+}
+
+impl From<Site> for CounterSite {
+    fn from(site: Site) -> Self {
+        match site {
+            Site::Node(node) => Self::Node(NodeId::new(node)),
+            Site::Edge(edge) => Self::Edge(EdgeId::new(edge)),
+            Site::PhiEdge(edge) => Self::PhiEdge(EdgeId::new(edge)),
+        }
+    }
+}
+
+impl EdgeKind {
+    /// How a counter could sit on an edge of this kind.
+    #[must_use]
+    pub fn splitting(self) -> Splitting {
+        match self {
+            Self::Vanish => Splitting::Impossible,
+            Self::Indirect => Splitting::PhiOnly,
+            _ => Splitting::Possible,
+        }
+    }
+
+    /// Its part in the flow equations.
+    #[must_use]
+    pub fn role(self) -> EdgeRole {
+        if self == Self::Vanish { EdgeRole::Vanish } else { EdgeRole::Flow }
+    }
+}
+
+impl Function {
+    /// The balanced graph that placement and solving work on.
+    ///
+    /// # Errors
+    /// When the manifest names nodes that are not there.
+    pub fn cfg(&self) -> Result<Cfg, CfgError> {
+        let end = |node: Option<u32>| node.map_or(Endpoint::X, |n| Endpoint::Node(NodeId::new(n)));
+        let edges = self.edges.iter().map(|edge| FlowEdge {
+            from: end(edge.from),
+            to: end(edge.to),
+            role: edge.kind.role(),
+            splitting: edge.kind.splitting(),
+        });
+        Cfg::new(self.nodes.len() as u32, edges.collect())
+    }
+
+    /// The plan of its counters, without those of check mode.
+    #[must_use]
+    pub fn plan(&self) -> CounterPlan {
+        CounterPlan { sites: self.sites.iter().map(|site| (*site).into()).collect() }
+    }
+
+    /// How many counters it has, with those of check mode.
+    #[must_use]
+    pub fn num_counters(&self) -> usize {
+        self.sites.len() + self.check_sites.len()
+    }
+}
+
+impl Node {
+    /// Number of LLVM IR instructions, debug intrinsics left out.
+    #[must_use]
+    pub fn num_instructions(&self) -> u64 {
+        self.opcodes.iter().map(|(_, count)| u64::from(*count)).sum()
+    }
+}
+
+impl Module {
+    /// The text of a string.
+    #[must_use]
+    pub fn string(&self, id: StringId) -> &str {
+        &self.strings[id.0 as usize]
+    }
+}

@@ -1,0 +1,175 @@
+//! The fixed part of a manifest, all that a link needs.
+
+use super::body::Module;
+use crate::{Digest, FormatError};
+
+/// First bytes of a manifest.
+pub const MAGIC: &[u8; 8] = b"BBPROFMF";
+/// Version of the manifest written and read here.
+pub const VERSION: u32 = 1;
+
+const KIND: &str = "manifest";
+const HEADER_BYTES: usize = 64;
+const ARRAY_BYTES: usize = 24;
+
+/// How a module's counters are stored and reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Storage {
+    /// Thread-local, local-exec: for executables.
+    Tls = 0,
+    /// A block per thread, reached through the image's delta: for code that may end up in a shared library.
+    Delta = 1,
+    /// One global array for all threads, plain increments: loses counts when threads race.
+    Shared = 2,
+    /// One global array, `lock` increments.
+    Atomic = 3,
+}
+
+impl Storage {
+    fn from_byte(byte: u8) -> Option<Self> {
+        [Self::Tls, Self::Delta, Self::Shared, Self::Atomic].into_iter().find(|s| *s as u8 == byte)
+    }
+}
+
+/// One counter array of a module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ArrayHeader {
+    /// Names its symbol and COMDAT group, see [`crate::names::counter_array_symbol`].
+    pub name: Digest,
+    /// How many 64-bit counters.
+    pub len: u32,
+}
+
+/// The fixed part of a manifest.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// How the counters are stored.
+    pub storage: Storage,
+    /// Digest of the body.
+    pub module_id: Digest,
+    /// The counter arrays; the first belongs to the module (it may be empty), the others to one COMDAT function each.
+    pub arrays: Vec<ArrayHeader>,
+}
+
+/// A manifest as it stands in the section: header read, body still encoded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Manifest<'a> {
+    /// The fixed part.
+    pub header: Header,
+    /// All its bytes, header and padding included.
+    pub bytes: &'a [u8],
+    body: &'a [u8],
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn digest_at(bytes: &[u8], at: usize) -> Digest {
+    Digest(bytes[at..at + 16].try_into().expect("sixteen bytes"))
+}
+
+fn checksum(bytes: &[u8]) -> Digest {
+    Digest::of_parts([&bytes[..48], &bytes[HEADER_BYTES..]])
+}
+
+impl<'a> Manifest<'a> {
+    /// Encodes a module. The name of its own (first) counter array is the module id, so `module.arrays[0]` is left out of
+    /// `comdat_arrays`: these are those of its COMDAT functions, in the order the functions refer to them (1, 2, ...).
+    #[must_use]
+    pub fn encode(module: &Module, storage: Storage, module_counters: u32, comdat_arrays: &[ArrayHeader]) -> Vec<u8> {
+        let body = postcard::to_stdvec(module).expect("a module always serialises");
+        let module_id = Digest::of(&body);
+        let arrays = std::iter::once(ArrayHeader { name: module_id, len: module_counters }).chain(comdat_arrays.iter().copied());
+        let num_arrays = comdat_arrays.len() + 1;
+        let size = (HEADER_BYTES + num_arrays * ARRAY_BYTES + body.len()).next_multiple_of(8);
+        let mut bytes = Vec::with_capacity(size);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&[storage as u8, 0, 0, 0]);
+        bytes.extend_from_slice(&(size as u64).to_le_bytes());
+        bytes.extend_from_slice(&(num_arrays as u32).to_le_bytes());
+        bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&module_id.0);
+        bytes.extend_from_slice(&[0; 16]);
+        for array in arrays {
+            bytes.extend_from_slice(&array.name.0);
+            bytes.extend_from_slice(&array.len.to_le_bytes());
+            bytes.extend_from_slice(&[0; 4]);
+        }
+        bytes.extend_from_slice(&body);
+        bytes.resize(size, 0);
+        let sum = checksum(&bytes);
+        bytes[48..64].copy_from_slice(&sum.0);
+        bytes
+    }
+
+    /// Reads the manifest at the start of `bytes`, which may go on behind it.
+    ///
+    /// # Errors
+    /// Foreign, truncated, damaged or of another version.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        let truncated =
+            |expected: u64| FormatError::Truncated { kind: KIND, expected_bytes: expected, found_bytes: bytes.len() as u64 };
+        if bytes.len() < HEADER_BYTES {
+            return Err(truncated(HEADER_BYTES as u64));
+        }
+        if &bytes[..8] != MAGIC {
+            return Err(FormatError::Foreign {
+                kind: KIND,
+                expected: String::from_utf8_lossy(MAGIC).into_owned(),
+                found: String::from_utf8_lossy(&bytes[..8]).into_owned(),
+            });
+        }
+        let version = u32_at(bytes, 8);
+        if version != VERSION {
+            return Err(FormatError::Version { kind: KIND, expected: VERSION, found: version });
+        }
+        let size = u64::from_le_bytes(bytes[16..24].try_into().expect("eight bytes"));
+        if size > bytes.len() as u64 {
+            return Err(truncated(size));
+        }
+        let malformed = |what: String| FormatError::Malformed { kind: KIND, what };
+        let size = size as usize;
+        let (num_arrays, body_bytes) = (u32_at(bytes, 24) as usize, u32_at(bytes, 28) as usize);
+        let body_at = HEADER_BYTES + num_arrays * ARRAY_BYTES;
+        if (body_at + body_bytes).next_multiple_of(8) != size {
+            return Err(malformed(format!(
+                "{num_arrays} counter arrays and a body of {body_bytes} bytes do not make {size} bytes"
+            )));
+        }
+        let bytes = &bytes[..size];
+        let (expected, found) = (digest_at(bytes, 48), checksum(bytes));
+        if expected != found {
+            return Err(FormatError::Checksum { kind: KIND, expected, found });
+        }
+        let storage = Storage::from_byte(bytes[12]).ok_or_else(|| malformed(format!("storage {} is not known", bytes[12])))?;
+        let array = |at: usize| ArrayHeader { name: digest_at(bytes, at), len: u32_at(bytes, at + 16) };
+        let arrays = (0..num_arrays).map(|n| array(HEADER_BYTES + n * ARRAY_BYTES)).collect();
+        let header = Header { storage, module_id: digest_at(bytes, 32), arrays };
+        Ok(Self { header, bytes, body: &bytes[body_at..body_at + body_bytes] })
+    }
+
+    /// Decodes the body.
+    ///
+    /// # Errors
+    /// When it is not what [`Manifest::encode`] writes.
+    pub fn module(&self) -> Result<Module, FormatError> {
+        postcard::from_bytes(self.body).map_err(|e| FormatError::Malformed { kind: KIND, what: format!("body: {e}") })
+    }
+}
+
+/// Takes the contents of a manifest section apart: one manifest, or several that `ld -r` put behind one another.
+///
+/// # Errors
+/// At the first manifest that cannot be read.
+pub fn split(mut section: &[u8]) -> Result<Vec<Manifest<'_>>, FormatError> {
+    let mut manifests = Vec::new();
+    while !section.iter().take(8).all(|byte| *byte == 0) {
+        let manifest = Manifest::read(section)?;
+        section = &section[manifest.bytes.len()..];
+        manifests.push(manifest);
+    }
+    Ok(manifests)
+}

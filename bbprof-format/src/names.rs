@@ -1,0 +1,48 @@
+//! Names of sections and symbols that plugin, shim and runtime agree on.
+
+use crate::Digest;
+
+/// Section of an object that holds its manifest(s); `SHF_EXCLUDE`, so it never reaches a linked image.
+pub const MANIFEST_SECTION: &str = ".bbprof.manifest";
+
+/// Where modules put their own thread-local counter arrays; dropped when the shim's object defines them.
+pub const TLS_SECTION: &str = ".tbss.bbprof";
+
+/// Where modules put their own global counter arrays; dropped likewise.
+pub const GLOBAL_SECTION: &str = ".bss.bbprof";
+
+/// Zero-sized section that holds the presence markers.
+pub const MARKER_SECTION: &str = ".bbprof.marker";
+
+/// Thread-local word of an image whose modules use [`crate::manifest::Storage::Delta`]: what to add to the address of a
+/// counter in the global array to get this thread's own; 0 for the thread that owns the global array itself, 1 before a
+/// thread has its own. Without the shim it is always 0.
+pub const DELTA_SYMBOL: &str = "__bbprof_delta";
+
+/// Function of the runtime that gives the calling thread its own block and returns the new value of [`DELTA_SYMBOL`]; it
+/// preserves every register but the result.
+pub const THREAD_BLOCK_SYMBOL: &str = "__bbprof_thread_block";
+
+/// The image record ([`crate::image`]), hidden, defined by the shim's generated object.
+pub const IMAGE_SYMBOL: &str = "__bbprof_image";
+
+/// Start of the image's thread-local counters (bank `Tls`), hidden, page-aligned, in the generated object.
+pub const TLS_BANK_SYMBOL: &str = "__bbprof_tls_bank";
+
+/// Start of the image's global counters (bank `Global`), hidden, page-aligned, in the generated object.
+pub const GLOBAL_BANK_SYMBOL: &str = "__bbprof_global_bank";
+
+/// Function of the runtime; a reference to it from the generated object pulls the runtime in.
+pub const RUNTIME_SYMBOL: &str = "__bbprof_runtime";
+
+/// Symbol (and COMDAT group) of the counter array with this name.
+#[must_use]
+pub fn counter_array_symbol(array: Digest) -> String {
+    format!("__bbprof_c_{array}")
+}
+
+/// Weak hidden symbol by which the generated object learns whether a module is part of the link.
+#[must_use]
+pub fn marker_symbol(module: Digest) -> String {
+    format!("__bbprof_m_{module}")
+}
