@@ -73,7 +73,9 @@ pub struct Function {
     pub symbol: StringId,
     /// Who else may hold a copy.
     pub linkage: Linkage,
-    /// Where it is defined: file and line (0 = unknown).
+    /// Source file of its compilation unit; under link-time optimisation one module holds functions of many.
+    pub unit: Option<StringId>,
+    /// Where it is defined: file (absolute) and line.
     pub file: Option<StringId>,
     /// Line of its definition; 0 = unknown.
     pub line: u32,
