@@ -7,6 +7,7 @@ mod error;
 pub mod image;
 pub mod manifest;
 pub mod map;
+pub mod merged;
 pub mod names;
 
 pub use digest::{BuildId, Digest};

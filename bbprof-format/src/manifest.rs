@@ -9,7 +9,7 @@
 //!     16     8  size in bytes of the whole manifest, header and padding included; a multiple of 8
 //!     24     4  number of counter arrays
 //!     28     4  size in bytes of the body
-//!     32    16  module id: digest of the body
+//!     32    16  module id: digest of storage and body
 //!     48    16  checksum: digest of bytes 0..48 and of everything from offset 64 on
 //!     64   24n  counter arrays: name (16), number of counters (u32), zero (u32)
 //!          ...  body: [`Module`], postcard
@@ -20,6 +20,7 @@
 
 mod body;
 mod header;
+mod validate;
 
 pub use body::{
     CallSite, Callee, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, Module, Node, Site, Skipped, StringId,

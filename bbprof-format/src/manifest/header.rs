@@ -46,7 +46,7 @@ pub struct ArrayHeader {
 pub struct Header {
     /// How the counters are stored.
     pub storage: Storage,
-    /// Digest of the body.
+    /// Digest of storage and body.
     pub module_id: Digest,
     /// The counter arrays; the first belongs to the module (it may be empty), the others to one COMDAT function each.
     pub arrays: Vec<ArrayHeader>,
@@ -80,7 +80,7 @@ impl<'a> Manifest<'a> {
     #[must_use]
     pub fn encode(module: &Module, storage: Storage, module_counters: u32, comdat_arrays: &[ArrayHeader]) -> Vec<u8> {
         let body = postcard::to_stdvec(module).expect("a module always serialises");
-        let module_id = Digest::of(&body);
+        let module_id = Digest::of_parts([&[storage as u8][..], &body]);
         let arrays = std::iter::once(ArrayHeader { name: module_id, len: module_counters }).chain(comdat_arrays.iter().copied());
         let num_arrays = comdat_arrays.len() + 1;
         let size = (HEADER_BYTES + num_arrays * ARRAY_BYTES + body.len()).next_multiple_of(8);
@@ -151,12 +151,15 @@ impl<'a> Manifest<'a> {
         Ok(Self { header, bytes, body: &bytes[body_at..body_at + body_bytes] })
     }
 
-    /// Decodes the body.
+    /// Decodes the body and proves its indices: every id in it points at something.
     ///
     /// # Errors
-    /// When it is not what [`Manifest::encode`] writes.
+    /// When it is not what [`Manifest::encode`] writes, or an index points nowhere.
     pub fn module(&self) -> Result<Module, FormatError> {
-        postcard::from_bytes(self.body).map_err(|e| FormatError::Malformed { kind: KIND, what: format!("body: {e}") })
+        let malformed = |what: String| FormatError::Malformed { kind: KIND, what };
+        let module: Module = postcard::from_bytes(self.body).map_err(|e| malformed(format!("body: {e}")))?;
+        module.validate(&self.header.arrays).map_err(malformed)?;
+        Ok(module)
     }
 }
 

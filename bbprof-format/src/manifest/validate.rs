@@ -1,0 +1,150 @@
+//! Proves that the indices of a decoded module point at something, so that no reader has to doubt them.
+//!
+//! A checksum guards against damage on the way; this guards against a writer that was wrong, and against files made by
+//! hand. After it, indexing strings, locations, nodes, edges and counters of a module cannot fail, and every chain of
+//! inlined-at locations ends.
+
+use super::body::{Callee, Function, LocationId, Module, Site, StringId};
+use super::header::ArrayHeader;
+
+/// What is wrong, in words.
+type Fault = String;
+
+impl Module {
+    /// Checks every index of the module against what it points at.
+    ///
+    /// # Errors
+    /// The first index that points nowhere, as field, expected and found.
+    pub(super) fn validate(&self, arrays: &[ArrayHeader]) -> Result<(), Fault> {
+        self.validate_locations()?;
+        for (position, function) in self.functions.iter().enumerate() {
+            self.validate_string(function.symbol, "symbol of a function")?;
+            let name = || format!("function {position} ({})", self.string(function.symbol));
+            self.validate_texts(function).map_err(|fault| format!("{}: {fault}", name()))?;
+            validate_graph(function).map_err(|fault| format!("{}: {fault}", name()))?;
+            validate_counters(function, arrays).map_err(|fault| format!("{}: {fault}", name()))?;
+        }
+        for skipped in &self.skipped {
+            self.validate_string(skipped.symbol, "symbol of a skipped function")?;
+            self.validate_string(skipped.reason, "reason of a skipped function")?;
+        }
+        Ok(())
+    }
+
+    fn validate_string(&self, id: StringId, what: &str) -> Result<(), Fault> {
+        in_range(id.0, self.strings.len(), what, "strings")
+    }
+
+    fn validate_location(&self, id: LocationId, what: &str) -> Result<(), Fault> {
+        in_range(id.0, self.locations.len(), what, "locations")
+    }
+
+    fn validate_locations(&self) -> Result<(), Fault> {
+        for location in &self.locations {
+            self.validate_string(location.file, "file of a location")?;
+            self.validate_string(location.function, "function of a location")?;
+            if let Some(outer) = location.inlined_at {
+                self.validate_location(outer, "inlined-at location")?;
+            }
+        }
+        self.validate_chains()
+    }
+
+    /// Follows every inlined-at chain once: a location is proven when its chain ends, or reaches a proven one.
+    fn validate_chains(&self) -> Result<(), Fault> {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            OnChain(u32),
+            Proven,
+        }
+        let mut marks = vec![Mark::New; self.locations.len()];
+        for start in 0..self.locations.len() as u32 {
+            let chain = |mut at: Option<LocationId>, marks: &mut Vec<Mark>, proven: bool| {
+                while let Some(id) = at {
+                    match marks[id.0 as usize] {
+                        Mark::Proven => break,
+                        Mark::OnChain(seen) if seen == start && !proven => return Err(id),
+                        _ => marks[id.0 as usize] = if proven { Mark::Proven } else { Mark::OnChain(start) },
+                    }
+                    at = self.locations[id.0 as usize].inlined_at;
+                }
+                Ok(())
+            };
+            let first = Some(LocationId(start));
+            chain(first, &mut marks, false)
+                .and_then(|()| chain(first, &mut marks, true))
+                .map_err(|id| format!("location {} is inlined into itself", id.0))?;
+        }
+        Ok(())
+    }
+
+    fn validate_texts(&self, function: &Function) -> Result<(), Fault> {
+        for id in [function.unit, function.file].into_iter().flatten() {
+            self.validate_string(id, "source file")?;
+        }
+        for node in &function.nodes {
+            for (opcode, _) in &node.opcodes {
+                self.validate_string(*opcode, "opcode")?;
+            }
+            for (location, _) in &node.locations {
+                self.validate_location(*location, "location of a node")?;
+            }
+            for call in &node.calls {
+                if let Callee::Symbol(symbol) = call.callee {
+                    self.validate_string(symbol, "callee")?;
+                }
+                if let Some(location) = call.location {
+                    self.validate_location(location, "location of a call")?;
+                }
+            }
+            if let Some(ir) = node.ir {
+                self.validate_string(ir, "IR text")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn in_range(index: u32, len: usize, what: &str, of: &str) -> Result<(), Fault> {
+    if (index as usize) < len { Ok(()) } else { Err(format!("{what} is number {index}, but there are {len} {of}")) }
+}
+
+/// Nodes stand in block order and every block has at least one; edges join nodes that are there.
+fn validate_graph(function: &Function) -> Result<(), Fault> {
+    let mut next_block = 0;
+    for (position, node) in function.nodes.iter().enumerate() {
+        if node.block == next_block {
+            next_block += 1;
+        } else if next_block == 0 || node.block != next_block - 1 {
+            return Err(format!("node {position} is part of block {}, expected block {next_block} or the one before", node.block));
+        }
+    }
+    if next_block != function.num_blocks || next_block == 0 {
+        return Err(format!("its nodes make {next_block} blocks, expected {} and at least one", function.num_blocks));
+    }
+    for edge in &function.edges {
+        for end in [edge.from, edge.to].into_iter().flatten() {
+            in_range(end, function.nodes.len(), "end of an edge", "nodes")?;
+        }
+    }
+    Ok(())
+}
+
+/// Counters lie inside their array, and sit on nodes and edges that are there.
+fn validate_counters(function: &Function, arrays: &[ArrayHeader]) -> Result<(), Fault> {
+    let array = arrays
+        .get(function.array as usize)
+        .ok_or_else(|| format!("its counters are in array {}, but there are {} arrays", function.array, arrays.len()))?;
+    let end = function.first_counter as usize + function.num_counters();
+    if end > array.len as usize {
+        return Err(format!("its counters end at {end}, but array {} has {} counters", function.array, array.len));
+    }
+    for site in function.sites.iter().chain(&function.check_sites) {
+        match *site {
+            Site::Node(node) => in_range(node, function.nodes.len(), "node of a counter", "nodes")?,
+            Site::Edge(edge) | Site::PhiEdge(edge) => in_range(edge, function.edges.len(), "edge of a counter", "edges")?,
+        }
+    }
+    Ok(())
+}
