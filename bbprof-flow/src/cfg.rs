@@ -91,6 +91,14 @@ pub struct FlowEdge {
     pub splitting: Splitting,
 }
 
+impl FlowEdge {
+    /// Whether activations vanish along it, rather than control passing.
+    #[must_use]
+    pub fn vanishes(&self) -> bool {
+        self.role == EdgeRole::Vanish
+    }
+}
+
 /// The graph of one function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cfg {
@@ -120,7 +128,19 @@ pub enum CfgError {
         /// The edge.
         edge: EdgeId,
     },
-    /// More nodes or edges than 32 bits can number.
+    /// A second vanishing edge out of one node: nothing could tell the two apart.
+    TwoVanish {
+        /// The second one.
+        edge: EdgeId,
+        /// The node.
+        node: NodeId,
+    },
+    /// An edge that control passes but that nothing can count.
+    UncountableFlow {
+        /// The edge.
+        edge: EdgeId,
+    },
+    /// More nodes or edges than 32 bits can number, two vertices a node.
     TooLarge,
 }
 
@@ -133,6 +153,10 @@ impl fmt::Display for CfgError {
             Self::OutsideOnly { edge } => write!(f, "edge {edge:?} runs from outside the function to outside it"),
             Self::BadVanish { edge } => {
                 write!(f, "edge {edge:?} is marked as vanishing but is not an uncountable edge from a node to X")
+            }
+            Self::TwoVanish { edge, node } => write!(f, "edge {edge:?} is a second vanishing edge out of node {node:?}"),
+            Self::UncountableFlow { edge } => {
+                write!(f, "edge {edge:?} is a flow of control but is marked as uncountable")
             }
             Self::TooLarge => f.write_str("more nodes or edges than 32 bits can number"),
         }
@@ -147,9 +171,11 @@ impl Cfg {
     /// # Errors
     /// When an edge is malformed; see [`CfgError`].
     pub fn new(num_nodes: u32, edges: Vec<FlowEdge>) -> Result<Self, CfgError> {
-        if num_nodes == u32::MAX || u32::try_from(edges.len()).is_err() {
+        let arcs = u32::try_from(edges.len()).ok().and_then(|num_edges| num_edges.checked_add(num_nodes));
+        if num_nodes > (u32::MAX - 1) / 2 || arcs.is_none() {
             return Err(CfgError::TooLarge);
         }
+        let mut has_vanish = vec![false; if edges.iter().any(FlowEdge::vanishes) { num_nodes as usize } else { 0 }];
         for (position, edge) in edges.iter().enumerate() {
             let id = EdgeId(position as u32);
             for end in [edge.from, edge.to] {
@@ -162,9 +188,15 @@ impl Cfg {
             if edge.from == Endpoint::X && edge.to == Endpoint::X {
                 return Err(CfgError::OutsideOnly { edge: id });
             }
-            let vanishes = edge.role == EdgeRole::Vanish;
-            if vanishes && (edge.from == Endpoint::X || edge.to != Endpoint::X || edge.splitting != Splitting::Impossible) {
-                return Err(CfgError::BadVanish { edge: id });
+            match (edge.vanishes(), edge.from, edge.to, edge.splitting) {
+                (true, Endpoint::Node(node), Endpoint::X, Splitting::Impossible) => {
+                    if std::mem::replace(&mut has_vanish[node.index()], true) {
+                        return Err(CfgError::TwoVanish { edge: id, node });
+                    }
+                }
+                (true, ..) => return Err(CfgError::BadVanish { edge: id }),
+                (false, .., Splitting::Impossible) => return Err(CfgError::UncountableFlow { edge: id }),
+                (false, ..) => {}
             }
         }
         Ok(Self { num_nodes, edges })

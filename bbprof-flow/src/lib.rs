@@ -1,13 +1,30 @@
 //! Exact counting on control-flow graphs.
 //!
-//! From a [`Cfg`] and its weights, [`plan_counters`] chooses the fewest and cheapest counters (a maximum spanning tree;
+//! From a [`Cfg`] and its [`Weights`], [`plan_counters`] chooses the fewest and cheapest counters (a maximum spanning tree;
 //! Knuth and Stevenson 1973, Ball and Larus 1994 section 3); from the plan and the counters' values, [`solve`] derives
-//! the count of every node and edge; [`check`] proves the result without sharing code with the solver.
+//! the count of every node and edge; [`check`] proves the result without sharing code with the solver. Before all that,
+//! [`comes_back`] tells which calls need not end a node.
 //!
 //! The compiler plugin and the host tools call the same functions on the same graph. Nothing here does I/O.
 
 mod cfg;
+mod check;
+mod comes_back;
+mod costs;
+mod cuts;
+mod determined;
+mod doubled;
+mod patterns;
+mod peel;
 mod plan;
+mod solve;
+mod spanning_tree;
+mod union_find;
 
 pub use cfg::{Cfg, CfgError, EdgeId, EdgeRole, Endpoint, FlowEdge, NodeId, Splitting};
-pub use plan::{CounterId, CounterPlan, CounterSite};
+pub use check::{CheckError, check};
+pub use comes_back::{CallSummary, FunctionId, comes_back};
+pub use costs::{Costs, Weights};
+pub use determined::{Determined, determined};
+pub use plan::{CounterId, CounterPlan, CounterSite, Placement, check_sites, plan_counters};
+pub use solve::{Solution, SolveError, solve};

@@ -1,6 +1,11 @@
 //! A counter plan: which counter is incremented where.
 
-use crate::cfg::{EdgeId, NodeId};
+use crate::cfg::{Cfg, EdgeId, NodeId, Splitting};
+use crate::costs::{Costs, Weights};
+use crate::doubled::{Doubled, Flow};
+use crate::patterns::inferable_nodes;
+use crate::spanning_tree::maximum_spanning_forest;
+use std::fmt;
 
 /// A counter of one function, dense, `0..plan.num_counters()`: its position in the function's stretch of the counter array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -30,6 +35,16 @@ pub enum CounterSite {
     PhiEdge(EdgeId),
 }
 
+impl fmt::Display for CounterSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(node) => write!(f, "node {node:?}"),
+            Self::Edge(edge) => write!(f, "edge {edge:?}"),
+            Self::PhiEdge(edge) => write!(f, "edge {edge:?} (phi)"),
+        }
+    }
+}
+
 /// The counters of one function, by [`CounterId`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CounterPlan {
@@ -42,5 +57,67 @@ impl CounterPlan {
     #[must_use]
     pub fn num_counters(&self) -> usize {
         self.sites.len()
+    }
+}
+
+/// Which counters a function gets.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Placement {
+    /// On the chords of a maximum spanning tree: the fewest that determine every node and edge, and the cheapest of those.
+    #[default]
+    Tree,
+    /// In every node: determines the nodes, and of the edges only those that follow.
+    Blocks,
+    /// In every node that none of Hucovic's four patterns infers (2024, section 5.6): as [`Placement::Blocks`], for comparison.
+    Patterns,
+}
+
+/// Chooses the counters of a function: those on nodes by node, then those on edges by edge. The same input gives the same plan.
+///
+/// # Panics
+/// When `weights` does not have one weight for each node and edge of `cfg`.
+#[must_use]
+pub fn plan_counters(cfg: &Cfg, weights: &Weights, placement: Placement, costs: &Costs) -> CounterPlan {
+    assert_eq!(weights.nodes.len(), cfg.num_nodes(), "one weight for each node");
+    assert_eq!(weights.edges.len(), cfg.num_edges(), "one weight for each edge");
+    let sites = match placement {
+        Placement::Tree => {
+            let doubled = Doubled::new(cfg);
+            let in_forest = maximum_spanning_forest(doubled, weights, costs);
+            let chords = doubled.arcs().filter(|arc| !in_forest[arc.index()]);
+            chords.filter_map(|arc| chord_site(cfg, doubled.flow(arc))).collect()
+        }
+        Placement::Blocks => cfg.node_ids().map(CounterSite::Node).collect(),
+        Placement::Patterns => {
+            let inferable = inferable_nodes(cfg);
+            cfg.node_ids().filter(|node| !inferable[node.index()]).map(CounterSite::Node).collect()
+        }
+    };
+    CounterPlan { sites }
+}
+
+/// A site for every edge that code can count, in edge order: the oracle that check mode puts beside the plan.
+#[must_use]
+pub fn check_sites(cfg: &Cfg) -> Vec<CounterSite> {
+    cfg.edge_ids().filter_map(|edge| edge_site(cfg, edge)).collect()
+}
+
+fn chord_site(cfg: &Cfg, chord: Flow) -> Option<CounterSite> {
+    match chord {
+        Flow::Node(node) => Some(CounterSite::Node(node)),
+        Flow::Edge(edge) => {
+            let site = edge_site(cfg, edge);
+            debug_assert!(site.is_some(), "vanishing edges are in the tree");
+            site
+        }
+    }
+}
+
+/// Where a counter on this edge is incremented; `None` when nothing can count it.
+fn edge_site(cfg: &Cfg, edge: EdgeId) -> Option<CounterSite> {
+    match cfg.edge(edge).splitting {
+        Splitting::Possible => Some(CounterSite::Edge(edge)),
+        Splitting::PhiOnly => Some(CounterSite::PhiEdge(edge)),
+        Splitting::Impossible => None,
     }
 }

@@ -1,0 +1,142 @@
+//! Which functions always come back to their caller: a call to one of them need not end its node.
+//!
+//! A call comes back when its callee's body is known and nothing in it can vanish. Functions that call each other in circles are assumed to come back
+//! unless something in the circle does not: the greatest fixpoint. An endless loop or an endless recursion is not seen as vanishing. As long
+//! as it runs nobody reads the counts, except a dump from outside, which leaves activations open that `verify` states; an endless
+//! recursion ends in a signal, where the same holds.
+
+/// A function of a module, dense, by position in the list given to [`comes_back`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FunctionId(u32);
+
+impl FunctionId {
+    /// The function at this position.
+    #[must_use]
+    pub const fn new(position: u32) -> Self {
+        Self(position)
+    }
+    /// Its position, for indexing.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is known of a function's calls.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CallSummary {
+    /// The body seen here is the one that runs: no other definition can replace it at link or load time.
+    pub is_exact: bool,
+    /// Something in it may vanish whatever its callees do: a call through a pointer, to an unknown function, to inline assembly, to longjmp, to
+    /// something that may throw or never returns.
+    pub may_vanish: bool,
+    /// The functions of the module that it calls, in any order; repetitions do no harm.
+    pub callees: Vec<FunctionId>,
+}
+
+/// For each function, whether a call to it always comes back. Linear in functions and calls.
+///
+/// # Panics
+/// When a callee is not in the list.
+#[must_use]
+pub fn comes_back(functions: &[CallSummary]) -> Vec<bool> {
+    let callers = Callers::of(functions);
+    let mut comes_back: Vec<bool> = functions.iter().map(|function| function.is_exact && !function.may_vanish).collect();
+    let mut lost: Vec<u32> = (0..functions.len() as u32).filter(|function| !comes_back[*function as usize]).collect();
+    while let Some(function) = lost.pop() {
+        for caller in callers.of_function(function) {
+            if std::mem::replace(&mut comes_back[*caller as usize], false) {
+                lost.push(*caller);
+            }
+        }
+    }
+    comes_back
+}
+
+/// The callers of each function, one after the other.
+struct Callers {
+    /// Where each function's stretch of `callers` starts, and the end of the last.
+    starts: Vec<u32>,
+    callers: Vec<u32>,
+}
+
+impl Callers {
+    fn of(functions: &[CallSummary]) -> Self {
+        let calls = || {
+            let numbered = functions.iter().enumerate();
+            numbered.flat_map(|(caller, function)| function.callees.iter().map(move |callee| (caller as u32, callee.index())))
+        };
+        let mut starts = vec![0u32; functions.len() + 1];
+        for (_, callee) in calls() {
+            assert!(callee < functions.len(), "a callee is a function of the list");
+            starts[callee + 1] += 1;
+        }
+        for function in 0..functions.len() {
+            starts[function + 1] += starts[function];
+        }
+        let mut free = starts.clone();
+        let mut callers = vec![0; starts[functions.len()] as usize];
+        for (caller, callee) in calls() {
+            callers[free[callee] as usize] = caller;
+            free[callee] += 1;
+        }
+        Self { starts, callers }
+    }
+
+    fn of_function(&self, function: u32) -> &[u32] {
+        let function = function as usize;
+        &self.callers[self.starts[function] as usize..self.starts[function + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallSummary, FunctionId, comes_back};
+
+    fn function(is_exact: bool, may_vanish: bool, callees: &[u32]) -> CallSummary {
+        CallSummary { is_exact, may_vanish, callees: callees.iter().copied().map(FunctionId::new).collect() }
+    }
+
+    #[test]
+    fn a_leaf_comes_back_unless_it_is_replaceable_or_vanishes() {
+        let functions = [function(true, false, &[]), function(false, false, &[]), function(true, true, &[])];
+        assert_eq!(comes_back(&functions), [true, false, false]);
+    }
+
+    #[test]
+    fn vanishing_reaches_callers_through_any_depth() {
+        // 0 -> 1 -> 2 -> 3, and 3 may vanish; 4 calls nobody of them.
+        let functions = [
+            function(true, false, &[1]),
+            function(true, false, &[2, 2, 4]),
+            function(true, false, &[3]),
+            function(true, true, &[]),
+            function(true, false, &[]),
+        ];
+        assert_eq!(comes_back(&functions), [false, false, false, false, true]);
+    }
+
+    #[test]
+    fn recursion_alone_does_no_harm() {
+        let functions = [function(true, false, &[0, 1]), function(true, false, &[0])];
+        assert_eq!(comes_back(&functions), [true, true]);
+    }
+
+    #[test]
+    fn a_circle_with_one_way_out_is_lost() {
+        let functions =
+            [function(true, false, &[1]), function(true, false, &[2]), function(true, false, &[0, 3]), function(false, false, &[])];
+        assert_eq!(comes_back(&functions), [false; 4]);
+    }
+
+    #[test]
+    fn a_long_chain_needs_no_stack() {
+        let size = 1_000_000;
+        let mut functions: Vec<_> = (1..size).map(|next| function(true, false, &[next])).collect();
+        functions.push(function(true, true, &[]));
+        assert!(!comes_back(&functions)[0]);
+        functions.pop();
+        functions.push(function(true, false, &[0]));
+        assert!(comes_back(&functions).into_iter().all(|back| back));
+    }
+}

@@ -1,0 +1,55 @@
+//! What a counter costs where: estimated frequencies, and the price of one execution.
+
+use crate::cfg::Cfg;
+
+/// Estimated frequencies of one function, all in the same unit. They decide where counters go, never what is counted: any
+/// weights give exact results.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Weights {
+    /// By `NodeId`; one for each node.
+    pub nodes: Vec<u64>,
+    /// By `EdgeId`; one for each edge.
+    pub edges: Vec<u64>,
+}
+
+impl Weights {
+    /// The same weight everywhere: placement then saves counters and splits, knowing nothing of frequencies.
+    #[must_use]
+    pub fn uniform(cfg: &Cfg) -> Self {
+        Self { nodes: vec![1; cfg.num_nodes()], edges: vec![1; cfg.num_edges()] }
+    }
+}
+
+/// The price of a counter: `weight * increment` on a node, `weight * (increment + jump) + size` on a critical edge.
+///
+/// The defaults count instructions, as valgrind does: one for the increment, one for the jump of the new block, which
+/// block layout saves in part. They are a guess that leans against splits, because in measurements more splits cost more time than
+/// the increments they saved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Costs {
+    /// One execution of an increment.
+    pub increment: u32,
+    /// One execution of the jump that a split edge needs. Higher: counters move from critical edges to nodes.
+    pub jump: u32,
+    /// What a new block costs in code size, in executions of unit weight. Only cold code, of weight near 0, is decided by it;
+    /// give it in the unit of the weights.
+    pub size: u64,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Self { increment: 1, jump: 1, size: 1 }
+    }
+}
+
+impl Costs {
+    /// A counter at the start of a node, or one that a phi feeds.
+    pub(crate) fn node(&self, weight: u64) -> u128 {
+        u128::from(weight) * u128::from(self.increment)
+    }
+
+    /// A counter in a block of its own on an edge. At most (2^64-1) * 2^33 + 2^64: no overflow.
+    pub(crate) fn critical_edge(&self, weight: u64) -> u128 {
+        u128::from(weight) * (u128::from(self.increment) + u128::from(self.jump)) + u128::from(self.size)
+    }
+}
