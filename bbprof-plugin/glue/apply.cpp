@@ -1,0 +1,225 @@
+// Plan -> IR. Each counter gets one increment: load, add, store of one word, which the back end fuses into one instruction.
+#include "apply.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace bbprof {
+
+namespace {
+
+StringRef ref(BbprofText Text) { return StringRef(Text.data, Text.size_bytes); }
+
+class Applier {
+public:
+  Applier(Module &M, const BbprofModulePlan &Plan) : M(M), Plan(Plan), Word(Type::getInt64Ty(M.getContext())) {}
+
+  void run(FlatModule &Flat) {
+    for (uint64_t Position = 0; Position < Plan.num_arrays; ++Position)
+      Arrays.push_back(makeArray(Plan.arrays[Position]));
+    for (size_t Position = 0; Position < Flat.numFunctions(); ++Position)
+      instrument(Flat.function(Position), Plan.functions[Position]);
+    makeMarker();
+    makeManifest();
+  }
+
+private:
+  GlobalVariable *makeHiddenWeak(Type *ValueType, StringRef Name, GlobalValue::ThreadLocalMode Mode, StringRef Section) {
+    auto *Variable = new GlobalVariable(M, ValueType, false, GlobalValue::WeakAnyLinkage, Constant::getNullValue(ValueType), Name,
+                                        nullptr, Mode);
+    Variable->setVisibility(GlobalValue::HiddenVisibility);
+    Variable->setDSOLocal(true);
+    Variable->setComdat(M.getOrInsertComdat(Name));
+    Variable->setAlignment(Align(8));
+    if (!Section.empty())
+      Variable->setSection(Section);
+    return Variable;
+  }
+
+  GlobalVariable *makeArray(const BbprofArray &Array) {
+    if (Array.num_counters == 0)
+      return nullptr;
+    // The same function may have been planned before in this module (two linkage-time copies): then it is the same array.
+    if (GlobalVariable *Known = M.getNamedGlobal(ref(Array.symbol)))
+      return Known;
+    bool ThreadLocal = Plan.storage == BBPROF_STORAGE_TLS;
+    return makeHiddenWeak(ArrayType::get(Word, Array.num_counters), ref(Array.symbol),
+                          ThreadLocal ? GlobalValue::LocalExecTLSModel : GlobalValue::NotThreadLocal,
+                          ThreadLocal ? ".tbss.bbprof" : ".bss.bbprof");
+  }
+
+  // Finds the thread's own copy of the counters, once per call, in front of everything but the static allocas.
+  // Afterwards block 0 of the view is the rest of the entry.
+  Value *loadDelta(FlatFunction &Flat) {
+    GlobalVariable *Delta = M.getNamedGlobal("__bbprof_delta");
+    if (!Delta)
+      Delta = makeHiddenWeak(Word, "__bbprof_delta", GlobalValue::InitialExecTLSModel, "");
+    FunctionCallee ThreadBlock = M.getOrInsertFunction("__bbprof_thread_block", FunctionType::get(Word, false));
+    auto *Callee = cast<Function>(ThreadBlock.getCallee());
+    Callee->setLinkage(GlobalValue::ExternalWeakLinkage);
+    Callee->setVisibility(GlobalValue::HiddenVisibility);
+    Callee->setDSOLocal(true);
+    Callee->setCallingConv(CallingConv::PreserveAll);
+    Callee->setDoesNotThrow();
+
+    BasicBlock *Entry = Flat.Blocks[0];
+    auto Where = Entry->getFirstNonPHIOrDbgOrAlloca();
+    BasicBlock *Rest = Entry->splitBasicBlock(Where, "bbprof.rest");
+    Entry->getTerminator()->eraseFromParent();
+    BasicBlock *Slow = BasicBlock::Create(M.getContext(), "bbprof.thread", Entry->getParent(), Rest);
+
+    IRBuilder<> Builder(Entry);
+    LoadInst *Known = Builder.CreateAlignedLoad(Word, Delta, Align(8), "bbprof.delta");
+    unsanitized(Known);
+    Value *Missing = Builder.CreateICmpEQ(Known, ConstantInt::get(Word, 1));
+    Builder.CreateCondBr(Missing, Slow, Rest, MDBuilder(M.getContext()).createUnlikelyBranchWeights());
+    Builder.SetInsertPoint(Slow);
+    CallInst *Fetched = Builder.CreateCall(ThreadBlock);
+    Fetched->setCallingConv(CallingConv::PreserveAll);
+    Fetched->setDoesNotThrow();
+    if (DISubprogram *Subprogram = Flat.IR->getSubprogram())
+      Fetched->setDebugLoc(DILocation::get(M.getContext(), 0, 0, Subprogram));
+    Builder.CreateBr(Rest);
+    PHINode *Result = PHINode::Create(Word, 2, "bbprof.delta", Rest->begin());
+    Result->addIncoming(Known, Entry);
+    Result->addIncoming(Fetched, Slow);
+    Flat.Blocks[0] = Rest;
+    return Result;
+  }
+
+  void instrument(FlatFunction &Flat, const BbprofFunctionPlan &Function) {
+    Flat.IR->addFnAttr(DoneAttribute);
+    if (Function.num_sites == 0)
+      return;
+    Base = Arrays[Function.array];
+    if (Plan.storage == BBPROF_STORAGE_DELTA) {
+      // The entry's first node begins behind the allocas either way.
+      Value *Delta = loadDelta(Flat);
+      IRBuilder<> Builder(cast<PHINode>(Delta)->getParent(), cast<PHINode>(Delta)->getParent()->getFirstInsertionPt());
+      Base = Builder.CreatePtrAdd(Base, Delta, "bbprof.counters");
+      EntryStart = cast<Instruction>(Base)->getNextNode();
+    } else {
+      EntryStart = nullptr;
+    }
+    // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
+    for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {
+      const BbprofSite &Site = Function.sites[Position];
+      if (Site.kind == BBPROF_SITE_BEFORE)
+        increment(before(Flat, Site), Site.counter, nullptr);
+      else if (Site.kind == BBPROF_SITE_END)
+        increment(Flat.Blocks[Site.block]->getTerminator(), Site.counter, nullptr);
+      else if (Site.kind == BBPROF_SITE_PHI)
+        incrementByPhi(Flat, Site);
+    }
+    for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
+      if (Function.sites[Position].kind == BBPROF_SITE_SPLIT)
+        increment(split(Flat, Function.sites[Position])->getTerminator(), Function.sites[Position].counter, nullptr);
+  }
+
+  Instruction *before(FlatFunction &Flat, const BbprofSite &Site) {
+    BasicBlock *Block = Flat.Blocks[Site.block];
+    if (Site.position != 0)
+      return Flat.Instructions[Flat.BlockViews[Site.block].instructions_begin + Site.position];
+    if (Site.block == 0)
+      return EntryStart ? EntryStart : &*Block->getFirstNonPHIOrDbgOrAlloca();
+    return &*Block->getFirstInsertionPt();
+  }
+
+  // The edge's own block. The slots of the terminator that share the target are one edge.
+  BasicBlock *split(FlatFunction &Flat, const BbprofSite &Site) {
+    Instruction *Terminator = terminator(Flat, Site.block);
+    BasicBlock *From = Terminator->getParent();
+    BasicBlock *To = Terminator->getSuccessor(Site.position);
+    if (To->isLandingPad()) {
+      SmallVector<BasicBlock *, 2> Made;
+      SplitLandingPadPredecessors(To, {From}, ".bbprof", ".bbprof.rest", Made);
+      return cast<InvokeInst>(Terminator)->getUnwindDest();
+    }
+    BasicBlock *Middle = BasicBlock::Create(M.getContext(), "bbprof.edge", From->getParent(), To);
+    BranchInst::Create(To, Middle)->setDebugLoc(Terminator->getDebugLoc());
+    unsigned Slots = 0;
+    for (unsigned Slot = 0; Slot < Terminator->getNumSuccessors(); ++Slot)
+      if (Terminator->getSuccessor(Slot) == To) {
+        Terminator->setSuccessor(Slot, Middle);
+        ++Slots;
+      }
+    for (PHINode &Phi : To->phis()) {
+      Phi.setIncomingBlock(static_cast<unsigned>(Phi.getBasicBlockIndex(From)), Middle);
+      for (; Slots > 1 && Phi.getBasicBlockIndex(From) >= 0;)
+        Phi.removeIncomingValue(static_cast<unsigned>(Phi.getBasicBlockIndex(From)), false);
+    }
+    return Middle;
+  }
+
+  // c += phi [1 from the edge's source, 0 from all others], for edges that cannot be split.
+  void incrementByPhi(FlatFunction &Flat, const BbprofSite &Site) {
+    Instruction *Terminator = terminator(Flat, Site.block);
+    BasicBlock *From = Terminator->getParent();
+    BasicBlock *To = Terminator->getSuccessor(Site.position);
+    PHINode *Came = PHINode::Create(Word, pred_size(To), "bbprof.came", To->begin());
+    for (BasicBlock *Predecessor : predecessors(To))
+      Came->addIncoming(ConstantInt::get(Word, Predecessor == From), Predecessor);
+    increment(&*To->getFirstInsertionPt(), Site.counter, Came);
+  }
+
+  // The terminator of a block of the view: the block itself may have been cut by loadDelta, its terminator moved along.
+  Instruction *terminator(FlatFunction &Flat, uint32_t Block) { return Flat.Blocks[Block]->getTerminator(); }
+
+  void increment(Instruction *Before, uint32_t Counter, Value *Amount) {
+    IRBuilder<> Builder(Before);
+    Builder.SetCurrentDebugLocation(DebugLoc());
+    if (!Amount)
+      Amount = ConstantInt::get(Word, 1);
+    Value *Address = Builder.CreateConstInBoundsGEP1_64(Word, Base, Counter);
+    if (Plan.storage == BBPROF_STORAGE_ATOMIC) {
+      unsanitized(Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic));
+      return;
+    }
+    LoadInst *Old = Builder.CreateAlignedLoad(Word, Address, Align(8));
+    StoreInst *New = Builder.CreateAlignedStore(Builder.CreateAdd(Old, Amount), Address, Align(8));
+    unsanitized(Old);
+    unsanitized(New);
+  }
+
+  // Sanitizers that run after us leave the counters alone.
+  void unsanitized(Instruction *I) { I->setMetadata(LLVMContext::MD_nosanitize, MDNode::get(M.getContext(), {})); }
+
+  // A zero-sized symbol by which the linker shim's object learns whether this module was linked.
+  void makeMarker() {
+    auto *Empty = ArrayType::get(Type::getInt8Ty(M.getContext()), 0);
+    auto *Marker = new GlobalVariable(M, Empty, true, GlobalValue::WeakAnyLinkage, Constant::getNullValue(Empty), ref(Plan.marker_symbol));
+    Marker->setVisibility(GlobalValue::HiddenVisibility);
+    Marker->setDSOLocal(true);
+    Marker->setSection(".bbprof.marker");
+    appendToCompilerUsed(M, {Marker});
+  }
+
+  void makeManifest() {
+    Constant *Bytes = ConstantDataArray::getString(M.getContext(), ref(Plan.manifest), false);
+    auto *Manifest = new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage, Bytes, "__bbprof_manifest");
+    Manifest->setSection(".bbprof.manifest");
+    Manifest->setAlignment(Align(8));
+    Manifest->setMetadata(LLVMContext::MD_exclude, MDNode::get(M.getContext(), {}));
+    appendToCompilerUsed(M, {Manifest});
+  }
+
+  Module &M;
+  const BbprofModulePlan &Plan;
+  IntegerType *Word;
+  SmallVector<GlobalVariable *, 16> Arrays;
+  Value *Base = nullptr;
+  Instruction *EntryStart = nullptr;
+};
+
+} // namespace
+
+void applyPlan(Module &M, FlatModule &Flat, const BbprofModulePlan &Plan) { Applier(M, Plan).run(Flat); }
+
+} // namespace bbprof

@@ -1,0 +1,13 @@
+// Applies a plan to the IR: counter arrays, increments, manifest.
+#ifndef BBPROF_APPLY_H
+#define BBPROF_APPLY_H
+
+#include "flatten.h"
+
+namespace bbprof {
+
+void applyPlan(llvm::Module &M, FlatModule &Flat, const BbprofModulePlan &Plan);
+
+} // namespace bbprof
+
+#endif

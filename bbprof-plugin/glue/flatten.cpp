@@ -1,0 +1,274 @@
+// IR -> flat arrays. No policy here: what may vanish is read off the attributes, the rest is decided by the Rust core.
+#include "flatten.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/ModuleSlotTracker.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace bbprof {
+
+static BbprofText text(StringRef S) { return {S.data(), S.size()}; }
+
+// Linker symbol: a leading \01 only tells LLVM not to mangle further.
+static StringRef symbolOf(const GlobalValue &Value) {
+  StringRef Name = Value.getName();
+  Name.consume_front("\1");
+  return Name;
+}
+
+static const char *reasonToSkip(const Function &F) {
+  if (F.hasFnAttribute(Attribute::Naked))
+    return "naked: no room for a counter";
+  if (F.hasFnAttribute(Attribute::NoProfile) || F.hasFnAttribute(Attribute::SkipProfile))
+    return "marked noprofile";
+  if (F.hasAvailableExternallyLinkage())
+    return "available_externally: another module holds the code that runs";
+  if (F.isPresplitCoroutine())
+    return "coroutine that was not split";
+  for (const BasicBlock &Block : F)
+    if (Block.isEHPad() && !Block.isLandingPad())
+      return "funclet exception handling is not supported";
+  return nullptr;
+}
+
+static bool isCounted(const Instruction &I) { return !isa<DbgInfoIntrinsic>(I) && !isa<PseudoProbeInst>(I); }
+
+static const Instruction *nextCounted(const Instruction &I) {
+  const Instruction *Next = I.getNextNode();
+  while (Next && !isCounted(*Next))
+    Next = Next->getNextNode();
+  return Next;
+}
+
+// A call marked as a tail call right before a return of its value: its activation is gone when the callee runs.
+static bool isTailCallBeforeReturn(const CallInst &Call, const Instruction *Next) {
+  if (!Call.isTailCall())
+    return false;
+  const auto *Return = dyn_cast_or_null<ReturnInst>(Next);
+  if (!Return)
+    return Call.isMustTailCall();
+  const Value *Returned = Return->getReturnValue();
+  return Call.isMustTailCall() || !Returned || Returned == &Call || isa<UndefValue>(Returned);
+}
+
+static bool mayVanish(const CallBase &Call) {
+  if (const auto *Asm = dyn_cast<InlineAsm>(Call.getCalledOperand()))
+    return Asm->hasSideEffects() && !Asm->getAsmString().empty();
+  if (Call.hasFnAttr(Attribute::ReturnsTwice))
+    return true;
+  return !(Call.doesNotThrow() && Call.hasFnAttr(Attribute::WillReturn));
+}
+
+FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, bool KeepText, bool OnlyTagged) {
+  for (Function &F : M) {
+    if (F.isDeclaration() || F.hasFnAttribute(DoneAttribute) || (OnlyTagged && !F.hasFnAttribute(TagAttribute)))
+      continue;
+    FunctionPositions[&F] = static_cast<uint32_t>(Functions.size());
+    Functions.emplace_back().IR = &F;
+  }
+  for (unsigned Opcode = 0; Opcode <= Instruction::OtherOpsEnd; ++Opcode)
+    OpcodeNames.push_back(string(Instruction::getOpcodeName(Opcode)));
+  for (FlatFunction &Flat : Functions)
+    flatten(Flat, FunctionViews.emplace_back(BbprofFunction{}), FAM, KeepText);
+  View.source = text(M.getSourceFileName());
+  View.llvm_version = text(LLVM_VERSION_STRING);
+  View.pic_without_pie = M.getPICLevel() != PICLevel::NotPIC && M.getPIELevel() == PIELevel::Default;
+  View.strings = Strings.data();
+  View.num_strings = Strings.size();
+  View.locations = LocationViews.data();
+  View.num_locations = LocationViews.size();
+  View.opcode_names = OpcodeNames.data();
+  View.num_opcodes = OpcodeNames.size();
+  View.functions = FunctionViews.data();
+  View.num_functions = FunctionViews.size();
+}
+
+uint32_t FlatModule::string(StringRef Text) {
+  auto [Entry, New] = StringPositions.try_emplace(Text, static_cast<uint32_t>(Strings.size()));
+  if (New) {
+    const std::string &Kept = StringStorage.emplace_back(Text.str());
+    Strings.push_back(text(Kept));
+  }
+  return Entry->second;
+}
+
+uint32_t FlatModule::path(const DIFile *File) {
+  auto Known = Paths.find(File);
+  if (Known != Paths.end())
+    return Known->second;
+  SmallString<256> Path(File->getFilename());
+  if (!sys::path::is_absolute(Path) && !File->getDirectory().empty()) {
+    Path = File->getDirectory();
+    sys::path::append(Path, File->getFilename());
+  }
+  sys::path::remove_dots(Path);
+  return Paths[File] = string(Path);
+}
+
+uint32_t FlatModule::location(const DILocation *Location) {
+  auto Known = LocationPositions.find(Location);
+  if (Known != LocationPositions.end())
+    return Known->second;
+  // The chain of inlining from the outside in, so that inlined_at always refers backwards.
+  SmallVector<const DILocation *, 8> Chain;
+  for (const DILocation *L = Location; L && !LocationPositions.count(L); L = L->getInlinedAt())
+    Chain.push_back(L);
+  for (const DILocation *L : reverse(Chain)) {
+    BbprofLocation Out = {};
+    Out.file = path(L->getFile());
+    Out.line = L->getLine();
+    Out.column = L->getColumn();
+    Out.discriminator = L->getDiscriminator();
+    if (const DISubprogram *Subprogram = L->getScope()->getSubprogram()) {
+      StringRef Linkage = Subprogram->getLinkageName();
+      Out.function = string(Linkage.empty() ? Subprogram->getName() : Linkage);
+      Out.function_line = Subprogram->getLine();
+    } else {
+      Out.function = string("");
+    }
+    if (const DILocation *InlinedAt = L->getInlinedAt())
+      Out.inlined_at = LocationPositions.find(InlinedAt)->second + 1;
+    LocationPositions[L] = static_cast<uint32_t>(LocationViews.size());
+    LocationViews.push_back(Out);
+  }
+  return LocationPositions.find(Location)->second;
+}
+
+void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalysisManager &FAM, bool KeepText) {
+  Function &F = *Flat.IR;
+  Out.symbol = string(symbolOf(F));
+  Out.linkage = F.hasLocalLinkage()                                                      ? BBPROF_LINKAGE_INTERNAL
+                : F.hasComdat() || F.hasLinkOnceLinkage() || F.hasWeakODRLinkage() ? BBPROF_LINKAGE_COMDAT
+                                                                                         : BBPROF_LINKAGE_EXTERNAL;
+  Out.exact = F.hasExactDefinition();
+  if (const DISubprogram *Subprogram = F.getSubprogram()) {
+    if (const DICompileUnit *Unit = Subprogram->getUnit())
+      Out.unit = string(Unit->getFilename()) + 1;
+    Out.file = path(Subprogram->getFile()) + 1;
+    Out.line = Subprogram->getLine();
+  }
+  if (const char *Reason = reasonToSkip(F)) {
+    Out.skip_reason = string(Reason) + 1;
+    Out.exact = 0;
+    return;
+  }
+  ModuleSlotTracker Slots(F.getParent());
+  if (KeepText)
+    Slots.incorporateFunction(F);
+  auto &Frequencies = FAM.getResult<BlockFrequencyAnalysis>(F);
+  BlockPositions.clear();
+  for (BasicBlock &Block : F) {
+    BlockPositions[&Block] = static_cast<uint32_t>(Flat.Blocks.size());
+    Flat.Blocks.push_back(&Block);
+  }
+  for (BasicBlock &Block : F) {
+    BbprofBlock BlockOut = {};
+    BlockOut.weight = Frequencies.getBlockFreq(&Block).getFrequency();
+    BlockOut.instructions_begin = static_cast<uint32_t>(Flat.Instructions.size());
+    BlockOut.calls_begin = static_cast<uint32_t>(Flat.Calls.size());
+    for (Instruction &I : Block) {
+      if (!isCounted(I))
+        continue;
+      if (const auto *Call = dyn_cast<CallBase>(&I))
+        flattenCall(Flat, *Call, static_cast<uint32_t>(Flat.Instructions.size()) - BlockOut.instructions_begin);
+      Flat.Instructions.push_back(&I);
+      Flat.Opcodes.push_back(static_cast<uint8_t>(I.getOpcode()));
+      const DILocation *Location = I.getDebugLoc().get();
+      Flat.Locations.push_back(Location && Location->getLine() ? location(Location) + 1 : 0);
+      if (KeepText) {
+        std::string Line;
+        raw_string_ostream Stream(Line);
+        I.print(Stream, Slots);
+        Flat.Text.push_back(string(StringRef(Line).ltrim()));
+      }
+    }
+    BlockOut.instructions_end = static_cast<uint32_t>(Flat.Instructions.size());
+    BlockOut.calls_end = static_cast<uint32_t>(Flat.Calls.size());
+    flattenTerminator(Flat, Block, BlockOut, FAM);
+    Flat.BlockViews.push_back(BlockOut);
+  }
+  Out.blocks = Flat.BlockViews.data();
+  Out.num_blocks = Flat.BlockViews.size();
+  Out.opcodes = Flat.Opcodes.data();
+  Out.instruction_locations = Flat.Locations.data();
+  Out.ir = KeepText ? Flat.Text.data() : nullptr;
+  Out.num_instructions = Flat.Instructions.size();
+  Out.calls = Flat.Calls.data();
+  Out.num_calls = Flat.Calls.size();
+  Out.successors = Flat.Successors.data();
+  Out.num_successors = Flat.Successors.size();
+}
+
+void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t Position) {
+  BbprofCall Out = {};
+  Out.position = Position;
+  if (mayVanish(Call))
+    Out.flags |= BBPROF_CALL_MAY_VANISH;
+  if (const auto *Plain = dyn_cast<CallInst>(&Call)) {
+    const Instruction *Next = nextCounted(Call);
+    if ((Call.doesNotReturn() && isa_and_nonnull<UnreachableInst>(Next)) || isTailCallBeforeReturn(*Plain, Next))
+      Out.flags |= BBPROF_CALL_ENDS_FUNCTION;
+  }
+  if (isa<IntrinsicInst>(Call)) {
+    if (!Out.flags)
+      return;
+    Out.flags |= BBPROF_CALL_INTRINSIC;
+  }
+  Out.callee_kind = BBPROF_CALLEE_INDIRECT;
+  if (isa<InlineAsm>(Call.getCalledOperand())) {
+    Out.callee_kind = BBPROF_CALLEE_ASM;
+  } else if (const auto *Callee = dyn_cast<GlobalValue>(Call.getCalledOperand()->stripPointerCasts())) {
+    Out.callee_kind = BBPROF_CALLEE_SYMBOL;
+    Out.callee = string(symbolOf(*Callee));
+    if (const auto *Body = dyn_cast<Function>(Callee)) {
+      auto Known = FunctionPositions.find(Body);
+      if (Known != FunctionPositions.end() && Body->hasExactDefinition() && !Call.hasFnAttr(Attribute::ReturnsTwice))
+        Out.callee_function = Known->second + 1;
+    }
+  }
+  Flat.Calls.push_back(Out);
+}
+
+static uint32_t terminatorKind(const Instruction &Terminator) {
+  switch (Terminator.getOpcode()) {
+  case Instruction::Br:
+    return cast<BranchInst>(Terminator).isConditional() ? BBPROF_TERMINATOR_BRANCH : BBPROF_TERMINATOR_JUMP;
+  case Instruction::Switch:
+    return BBPROF_TERMINATOR_SWITCH;
+  case Instruction::Invoke:
+    return BBPROF_TERMINATOR_INVOKE;
+  case Instruction::IndirectBr:
+    return BBPROF_TERMINATOR_INDIRECT;
+  case Instruction::CallBr:
+    return BBPROF_TERMINATOR_CALLBR;
+  case Instruction::Resume:
+    return BBPROF_TERMINATOR_RESUME;
+  default:
+    return BBPROF_TERMINATOR_EXIT;
+  }
+}
+
+void FlatModule::flattenTerminator(FlatFunction &Flat, BasicBlock &Block, BbprofBlock &Out, FunctionAnalysisManager &FAM) {
+  auto &Probabilities = FAM.getResult<BranchProbabilityAnalysis>(*Block.getParent());
+  const Instruction &Terminator = *Block.getTerminator();
+  Out.terminator = terminatorKind(Terminator);
+  Out.successors_begin = static_cast<uint32_t>(Flat.Successors.size());
+  for (unsigned Slot = 0; Slot < Terminator.getNumSuccessors(); ++Slot) {
+    BbprofSuccessor Successor = {};
+    Successor.block = BlockPositions.lookup(Terminator.getSuccessor(Slot));
+    Successor.weight = Probabilities.getEdgeProbability(&Block, Slot).scale(Out.weight);
+    Flat.Successors.push_back(Successor);
+  }
+  Out.successors_end = static_cast<uint32_t>(Flat.Successors.size());
+}
+
+} // namespace bbprof

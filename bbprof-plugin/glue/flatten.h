@@ -1,0 +1,70 @@
+// Flattens the IR of a module into a BbprofModuleView, and keeps what is needed to find its places again.
+#ifndef BBPROF_FLATTEN_H
+#define BBPROF_FLATTEN_H
+
+#include "llvm_compat.h"
+#include "plan_abi.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/PassManager.h"
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace bbprof {
+
+// One function: the arrays of its view, and the IR behind their positions.
+struct FlatFunction {
+  llvm::Function *IR = nullptr;
+  std::vector<llvm::BasicBlock *> Blocks;
+  std::vector<llvm::Instruction *> Instructions;
+  std::vector<BbprofBlock> BlockViews;
+  std::vector<uint8_t> Opcodes;
+  std::vector<uint32_t> Locations;
+  std::vector<uint32_t> Text;
+  std::vector<BbprofCall> Calls;
+  std::vector<BbprofSuccessor> Successors;
+};
+
+class FlatModule {
+public:
+  // Only functions for which Select returns true are flattened; the others do not exist for bbprof.
+  FlatModule(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, bool KeepText, bool OnlyTagged);
+
+  const BbprofModuleView &view() const { return View; }
+  FlatFunction &function(size_t Position) { return Functions[Position]; }
+  size_t numFunctions() const { return Functions.size(); }
+
+private:
+  uint32_t string(llvm::StringRef Text);
+  uint32_t path(const llvm::DIFile *File);
+  uint32_t location(const llvm::DILocation *Location);
+  void flatten(FlatFunction &Flat, BbprofFunction &Out, llvm::FunctionAnalysisManager &FAM, bool KeepText);
+  void flattenCall(FlatFunction &Flat, const llvm::CallBase &Call, uint32_t Position);
+  void flattenTerminator(FlatFunction &Flat, llvm::BasicBlock &Block, BbprofBlock &Out, llvm::FunctionAnalysisManager &FAM);
+
+  std::deque<std::string> StringStorage;
+  llvm::StringMap<uint32_t> StringPositions;
+  std::vector<BbprofText> Strings;
+  llvm::DenseMap<const llvm::DIFile *, uint32_t> Paths;
+  llvm::DenseMap<const llvm::DILocation *, uint32_t> LocationPositions;
+  std::vector<BbprofLocation> LocationViews;
+  std::vector<uint32_t> OpcodeNames;
+  llvm::DenseMap<const llvm::Function *, uint32_t> FunctionPositions;
+  llvm::DenseMap<const llvm::BasicBlock *, uint32_t> BlockPositions;
+  std::deque<FlatFunction> Functions;
+  std::vector<BbprofFunction> FunctionViews;
+  BbprofModuleView View = {};
+};
+
+// Attribute of functions that were seen before link-time optimisation, and so belong to the selected crates.
+inline constexpr const char *TagAttribute = "bbprof-tag";
+// Attribute of functions that have their counters (or were skipped for good).
+inline constexpr const char *DoneAttribute = "bbprof-done";
+
+} // namespace bbprof
+
+#endif

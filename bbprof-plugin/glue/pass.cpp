@@ -1,0 +1,93 @@
+// The pass, and where in the pipeline it runs: exactly once per function, at the end of optimisation.
+//
+//   no LTO                     OptimizerLast, phase None          instrument all
+//   before LTO, -O0            OptimizerLast, pre-link phase      instrument all: no later call is certain
+//   before LTO, optimised      OptimizerLast, pre-link phase      tag all functions: they belong to the selected crates
+//   after (Thin)LTO            OptimizerLast, ThinLTO post-link,  instrument the tagged ones; code of other crates that LTO
+//                              or FullLinkTimeOptimizationLast    pulls in is not tagged
+//
+// Functions carry "bbprof-done" from then on.
+#include "apply.h"
+#include "flatten.h"
+
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/LLVMContext.h"
+
+#include <dlfcn.h>
+
+using namespace llvm;
+
+namespace {
+
+class TagPass : public PassInfoMixin<TagPass> {
+public:
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    for (Function &F : M)
+      if (!F.isDeclaration())
+        F.addFnAttr(bbprof::TagAttribute);
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+};
+
+class InstrumentPass : public PassInfoMixin<InstrumentPass> {
+public:
+  explicit InstrumentPass(bool OnlyTagged) : OnlyTagged(OnlyTagged) {}
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
+    auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+    bbprof::FlatModule Flat(M, FAM, bbprof_wants_ir() != 0, OnlyTagged);
+    if (Flat.numFunctions() == 0)
+      return PreservedAnalyses::all();
+    const BbprofModulePlan *Plan = bbprof_plan_module(&Flat.view());
+    if (Plan->error.size_bytes != 0)
+      M.getContext().emitError("bbprof: " + StringRef(Plan->error.data, Plan->error.size_bytes));
+    else
+      bbprof::applyPlan(M, Flat, *Plan);
+    bbprof_free_plan(Plan);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+
+private:
+  bool OnlyTagged;
+};
+
+void optimizerLast(ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
+  bool PreLink = Phase == ThinOrFullLTOPhase::ThinLTOPreLink || Phase == ThinOrFullLTOPhase::FullLTOPreLink;
+  if (PreLink && Level != OptimizationLevel::O0)
+    MPM.addPass(TagPass());
+  else
+    MPM.addPass(InstrumentPass(Phase == ThinOrFullLTOPhase::ThinLTOPostLink));
+}
+
+// A plugin for one LLVM in a compiler built on another would crash in ways that explain nothing.
+void refuseOtherLLVM() {
+  using GetVersion = void (*)(unsigned *, unsigned *, unsigned *);
+  auto Get = reinterpret_cast<GetVersion>(dlsym(RTLD_DEFAULT, "LLVMGetVersion"));
+  if (!Get)
+    return;
+  unsigned Major = 0, Minor = 0, Patch = 0;
+  Get(&Major, &Minor, &Patch);
+  if (Major != LLVM_VERSION_MAJOR)
+    report_fatal_error(Twine("bbprof: this plugin is built for LLVM ") + Twine(LLVM_VERSION_MAJOR) + ", the compiler uses LLVM " +
+                           Twine(Major) + "; run 'bbprof doctor'",
+                       false);
+}
+
+void registerPasses(PassBuilder &PB) {
+  refuseOtherLLVM();
+  Dl_info Self;
+  const char *Path = dladdr(reinterpret_cast<void *>(&registerPasses), &Self) ? Self.dli_fname : "";
+  if (const char *Message = bbprof_load_options(Path))
+    report_fatal_error(Message, false);
+  PB.registerOptimizerLastEPCallback(optimizerLast);
+  PB.registerFullLinkTimeOptimizationLastEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(InstrumentPass(true)); });
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "bbprof", "0.1.0", registerPasses};
+}

@@ -1,0 +1,176 @@
+/* What the C++ glue and the Rust core tell each other: flat arrays, fixed-width integers, pointer + length.
+ *
+ * The glue owns every ModuleView and all it points to; the core reads it during one call of bbprof_plan_module.
+ * The core owns the ModulePlan it returns, until bbprof_free_plan. Mirrors src/view.rs; both sides assert sizes. */
+#ifndef BBPROF_PLAN_ABI_H
+#define BBPROF_PLAN_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct BbprofText {
+  const char *data;
+  uint64_t size_bytes;
+} BbprofText;
+
+/* A source location; file and function are positions in ModuleView.strings. */
+typedef struct BbprofLocation {
+  uint32_t file;
+  uint32_t line;
+  uint32_t column;
+  uint32_t discriminator;
+  uint32_t function;
+  uint32_t function_line;
+  uint32_t inlined_at; /* position + 1; 0 = not inlined */
+} BbprofLocation;
+
+enum BbprofCallFlags {
+  BBPROF_CALL_MAY_VANISH = 1,    /* not known to return: may exit, throw, longjmp */
+  BBPROF_CALL_ENDS_FUNCTION = 2, /* noreturn before unreachable, or a tail call before ret */
+  BBPROF_CALL_INTRINSIC = 4,     /* not reported as a call */
+};
+
+enum BbprofCalleeKind { BBPROF_CALLEE_SYMBOL = 0, BBPROF_CALLEE_INDIRECT = 1, BBPROF_CALLEE_ASM = 2 };
+
+typedef struct BbprofCall {
+  uint32_t position; /* of the call among the instructions of its block */
+  uint32_t flags;
+  uint32_t callee_kind;
+  uint32_t callee;          /* string; only for BBPROF_CALLEE_SYMBOL */
+  uint32_t callee_function; /* position + 1 in ModuleView.functions when its exact body is in this module; else 0 */
+} BbprofCall;
+
+enum BbprofTerminator {
+  BBPROF_TERMINATOR_EXIT = 0, /* ret, unreachable */
+  BBPROF_TERMINATOR_JUMP = 1,
+  BBPROF_TERMINATOR_BRANCH = 2,
+  BBPROF_TERMINATOR_SWITCH = 3,
+  BBPROF_TERMINATOR_INVOKE = 4, /* successors: normal, unwind */
+  BBPROF_TERMINATOR_INDIRECT = 5,
+  BBPROF_TERMINATOR_CALLBR = 6, /* successors: fallthrough, indirect ones */
+  BBPROF_TERMINATOR_RESUME = 7,
+};
+
+/* One successor slot of a terminator. */
+typedef struct BbprofSuccessor {
+  uint32_t block;
+  uint32_t reserved;
+  uint64_t weight; /* estimated frequency */
+} BbprofSuccessor;
+
+/* instructions_begin.. index the opcodes, instruction_locations and ir arrays of the function; debug intrinsics are left out. */
+typedef struct BbprofBlock {
+  uint32_t instructions_begin;
+  uint32_t instructions_end;
+  uint32_t calls_begin;
+  uint32_t calls_end;
+  uint32_t successors_begin;
+  uint32_t successors_end;
+  uint32_t terminator;
+  uint32_t reserved;
+  uint64_t weight;
+} BbprofBlock;
+
+enum BbprofLinkage { BBPROF_LINKAGE_EXTERNAL = 0, BBPROF_LINKAGE_INTERNAL = 1, BBPROF_LINKAGE_COMDAT = 2 };
+
+typedef struct BbprofFunction {
+  uint32_t symbol;
+  uint32_t linkage;
+  uint32_t unit;        /* string + 1; 0 = unknown */
+  uint32_t file;        /* string + 1; 0 = unknown */
+  uint32_t line;
+  uint32_t skip_reason; /* string + 1; 0 = instrument it */
+  uint32_t exact;       /* 1: this body is the one that runs */
+  uint32_t reserved;
+  const BbprofBlock *blocks;
+  uint64_t num_blocks;
+  const uint8_t *opcodes;
+  const uint32_t *instruction_locations; /* location + 1; 0 = none */
+  const uint32_t *ir;                    /* strings; null unless kept */
+  uint64_t num_instructions;
+  const BbprofCall *calls;
+  uint64_t num_calls;
+  const BbprofSuccessor *successors;
+  uint64_t num_successors;
+} BbprofFunction;
+
+typedef struct BbprofModuleView {
+  BbprofText source;
+  BbprofText llvm_version;
+  uint32_t pic_without_pie; /* 1: may end up in a shared library */
+  uint32_t reserved;
+  const BbprofText *strings;
+  uint64_t num_strings;
+  const BbprofLocation *locations;
+  uint64_t num_locations;
+  const uint32_t *opcode_names; /* strings, by opcode */
+  uint64_t num_opcodes;
+  const BbprofFunction *functions;
+  uint64_t num_functions;
+} BbprofModuleView;
+
+enum BbprofSiteKind {
+  BBPROF_SITE_BEFORE = 0, /* before instruction `position` of `block`; 0 = the block's first insertion point */
+  BBPROF_SITE_END = 1,    /* before the terminator of `block` */
+  BBPROF_SITE_SPLIT = 2,  /* in a new block on the successor slot `position` of `block`, and all slots with the same target */
+  BBPROF_SITE_PHI = 3,    /* in the target of that slot, by a phi */
+};
+
+typedef struct BbprofSite {
+  uint32_t kind;
+  uint32_t block;
+  uint32_t position;
+  uint32_t counter; /* position in the function's array, the function's first counter already added */
+} BbprofSite;
+
+typedef struct BbprofArray {
+  BbprofText symbol;
+  uint32_t num_counters;
+  uint32_t reserved;
+} BbprofArray;
+
+typedef struct BbprofFunctionPlan {
+  uint32_t array;
+  uint32_t reserved;
+  const BbprofSite *sites;
+  uint64_t num_sites;
+} BbprofFunctionPlan;
+
+enum BbprofStorage { BBPROF_STORAGE_TLS = 0, BBPROF_STORAGE_DELTA = 1, BBPROF_STORAGE_SHARED = 2, BBPROF_STORAGE_ATOMIC = 3 };
+
+typedef struct BbprofModulePlan {
+  BbprofText error; /* empty = success */
+  uint32_t storage;
+  uint32_t reserved;
+  BbprofText marker_symbol;
+  BbprofText manifest;
+  const BbprofArray *arrays;
+  uint64_t num_arrays;
+  const BbprofFunctionPlan *functions; /* by position in ModuleView.functions */
+  uint64_t num_functions;
+  void *owner;
+} BbprofModulePlan;
+
+/* Opens the options file beside the plugin. Null on success, else a message that lives as long as the process. */
+const char *bbprof_load_options(const char *plugin_path);
+
+/* Whether the options ask for the IR text. */
+uint32_t bbprof_wants_ir(void);
+
+/* Plans a module. Never null. */
+const BbprofModulePlan *bbprof_plan_module(const BbprofModuleView *view);
+void bbprof_free_plan(const BbprofModulePlan *plan);
+
+#ifdef __cplusplus
+}
+static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
+static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 112, "mirrors src/view.rs");
+static_assert(sizeof(BbprofModuleView) == 104 && sizeof(BbprofSite) == 16, "mirrors src/view.rs");
+static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
+#endif
+
+#endif

@@ -1,0 +1,150 @@
+//! From the blocks of a function to the nodes and edges of its balanced graph.
+//!
+//! A call that may not return ends its node: the rest of the block is a node of its own, entered by a `Return` edge, and a
+//! `Vanish` edge leads to X. So the counts stay exact when the callee exits, throws through, or jumps out with longjmp
+//! (Ball and Larus 1994, figure 4, solved by construction instead of by the activation stack).
+//!
+//! Two calls do not end a node but the function: one that never returns, and a tail call before `ret`, whose activation is
+//! gone when the callee runs. A counter behind a tail call would keep the frame alive and turn bounded stacks into unbounded ones.
+
+use crate::view;
+use bbprof_format::manifest::{Edge, EdgeKind};
+
+/// A node: a stretch of the instructions of one block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NodeSpan {
+    /// Its block.
+    pub block: u32,
+    /// Position of its first instruction in the block.
+    pub begin: u32,
+    /// Position behind its last instruction in the block.
+    pub end: u32,
+    /// Its last call ends the function: exits are counted at the node's start, not at its end.
+    pub ends_in_call: bool,
+}
+
+/// Nodes and edges of one function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Graph {
+    pub nodes: Vec<NodeSpan>,
+    pub edges: Vec<Edge>,
+    /// Estimated frequency of each node.
+    pub weights: Vec<u64>,
+}
+
+/// Builds the graph. `comes_back[f]` says whether every call of the module's function `f` returns.
+pub(crate) fn build(function: &view::Function<'_>, comes_back: &[bool]) -> Graph {
+    let mut nodes = Vec::with_capacity(function.blocks.len());
+    let mut weights = Vec::with_capacity(function.blocks.len());
+    let mut first_node = Vec::with_capacity(function.blocks.len());
+    for (block_id, block) in function.blocks.iter().enumerate() {
+        first_node.push(nodes.len() as u32);
+        let num_instructions = block.instructions_end - block.instructions_begin;
+        let mut begin = 0;
+        let mut ends_in_call = false;
+        for call in function.block_calls(block) {
+            if call.flags & view::CALL_ENDS_FUNCTION != 0 {
+                ends_in_call = true;
+                break;
+            }
+            let end = call.position + 1;
+            // A terminator that calls (invoke, callbr) has no rest of the block behind it.
+            if may_vanish(call, comes_back) && end < num_instructions {
+                nodes.push(NodeSpan { block: block_id as u32, begin, end, ends_in_call: false });
+                weights.push(block.weight);
+                begin = end;
+            }
+        }
+        nodes.push(NodeSpan { block: block_id as u32, begin, end: num_instructions, ends_in_call });
+        weights.push(block.weight);
+    }
+
+    let mut edges = vec![Edge {
+        from: None,
+        to: Some(0),
+        kind: EdgeKind::Entry,
+        successor: 0,
+        multiplicity: 1,
+        weight: function.blocks.first().map_or(0, |entry| entry.weight),
+    }];
+    for (position, node) in nodes.iter().enumerate() {
+        let from = position as u32;
+        let block = &function.blocks[node.block as usize];
+        let edge = |to, kind, weight| Edge { from: Some(from), to, kind, successor: 0, multiplicity: 1, weight };
+        let is_last = nodes.get(position + 1).is_none_or(|next| next.block != node.block);
+        if !is_last {
+            edges.push(edge(Some(from + 1), EdgeKind::Return, block.weight));
+            edges.push(edge(None, EdgeKind::Vanish, 0));
+        } else if node.ends_in_call || function.block_successors(block).is_empty() {
+            edges.push(edge(None, EdgeKind::Exit, block.weight));
+        } else {
+            push_successors(function, block, from, &first_node, &mut edges);
+            if terminator_may_vanish(function, block, comes_back) {
+                edges.push(edge(None, EdgeKind::Vanish, 0));
+            }
+        }
+    }
+    Graph { nodes, edges, weights }
+}
+
+fn may_vanish(call: &view::Call, comes_back: &[bool]) -> bool {
+    let known = call.callee_function.checked_sub(1).is_some_and(|callee| comes_back[callee as usize]);
+    call.flags & view::CALL_MAY_VANISH != 0 && !known
+}
+
+fn terminator_may_vanish(function: &view::Function<'_>, block: &view::Block, comes_back: &[bool]) -> bool {
+    let last = block.instructions_end - block.instructions_begin - 1;
+    matches!(block.terminator, view::TERMINATOR_INVOKE | view::TERMINATOR_CALLBR)
+        && function.block_calls(block).last().is_some_and(|call| call.position == last && may_vanish(call, comes_back))
+}
+
+/// One edge per successor block: slots with the same target (cases of a switch) are one edge of that multiplicity.
+fn push_successors(function: &view::Function<'_>, block: &view::Block, from: u32, first_node: &[u32], edges: &mut Vec<Edge>) {
+    let own = edges.len();
+    let mut seen = std::collections::HashMap::new();
+    for (slot, successor) in function.block_successors(block).iter().enumerate() {
+        if let Some(position) = seen.get(&successor.block) {
+            let edge: &mut Edge = &mut edges[*position];
+            edge.multiplicity += 1;
+            edge.weight = edge.weight.saturating_add(successor.weight);
+            continue;
+        }
+        seen.insert(successor.block, edges.len());
+        let kind = match (block.terminator, slot) {
+            (view::TERMINATOR_JUMP, _) => EdgeKind::Fallthrough,
+            (view::TERMINATOR_BRANCH, _) => EdgeKind::Branch,
+            (view::TERMINATOR_SWITCH, _) => EdgeKind::Switch,
+            (view::TERMINATOR_INVOKE | view::TERMINATOR_CALLBR, 0) => EdgeKind::Invoke,
+            (view::TERMINATOR_INVOKE, _) => EdgeKind::Unwind,
+            _ => EdgeKind::Indirect,
+        };
+        let to = Some(first_node[successor.block as usize]);
+        edges.push(Edge { from: Some(from), to, kind, successor: slot as u32, multiplicity: 1, weight: successor.weight });
+    }
+    // A callbr whose fallthrough is also one of its indirect targets cannot be split there.
+    for edge in &mut edges[own..] {
+        if block.terminator == view::TERMINATOR_CALLBR && edge.multiplicity > 1 {
+            edge.kind = EdgeKind::Indirect;
+        }
+    }
+}
+
+/// Which functions always come back to their caller, by position in the module.
+pub(crate) fn comes_back(module: &view::Module<'_>) -> Vec<bool> {
+    let summaries: Vec<bbprof_flow::CallSummary> = module
+        .functions
+        .iter()
+        .map(|function| {
+            let vanishing = || function.calls.iter().filter(|call| call.flags & view::CALL_MAY_VANISH != 0);
+            let throws = function.blocks.iter().any(|block| block.terminator == view::TERMINATOR_RESUME);
+            bbprof_flow::CallSummary {
+                is_exact: function.exact,
+                may_vanish: throws || vanishing().any(|call| call.callee_function == 0),
+                callees: vanishing()
+                    .filter_map(|call| call.callee_function.checked_sub(1).map(bbprof_flow::FunctionId::new))
+                    .collect(),
+            }
+        })
+        .collect();
+    bbprof_flow::comes_back(&summaries)
+}

@@ -1,0 +1,138 @@
+//! What the drivers ask of the plugin: `key=value` lines in the file `options` beside the plugin's own path.
+//!
+//! They stand in a file whose folder is named after its content, not in the environment, because compiler caches hash the
+//! command line (which names that folder) and not the environment.
+
+use bbprof_format::manifest::CounterMode;
+use globset::{Glob, GlobMatcher};
+use regex::Regex;
+
+/// Where counters live, as the user says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum StorageChoice {
+    Thread,
+    Shared,
+    Atomic,
+}
+
+/// How thread-local counters are reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TlsChoice {
+    /// Local-exec: the code goes into executables only.
+    Exec,
+    /// Through the image's delta: the code may go into a shared library.
+    Library,
+    /// [`TlsChoice::Library`] when compiled position-independent but not for an executable.
+    Auto,
+}
+
+/// All options.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub mode: CounterMode,
+    pub storage: StorageChoice,
+    pub tls: TlsChoice,
+    pub ir: bool,
+    pub include_fn: Vec<Regex>,
+    pub exclude_fn: Vec<Regex>,
+    pub include_file: Vec<GlobMatcher>,
+    pub exclude_file: Vec<GlobMatcher>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            mode: CounterMode::Edges,
+            storage: StorageChoice::Thread,
+            tls: TlsChoice::Auto,
+            ir: false,
+            include_fn: Vec::new(),
+            exclude_fn: Vec::new(),
+            include_file: Vec::new(),
+            exclude_file: Vec::new(),
+        }
+    }
+}
+
+impl Options {
+    /// Parses the text of an options file.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut options = Self::default();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let wrong = |what: String| format!("options, line {}: {what}", number + 1);
+            let (key, value) = line.split_once('=').ok_or_else(|| wrong(format!("expected key=value, found {line:?}")))?;
+            options.set(key.trim(), value).map_err(wrong)?;
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        fn one_of<T: Copy>(key: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
+            choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
+                let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+                format!("{key}={value}: expected one of {}", names.join(", "))
+            })
+        }
+        let regex = |value: &str| Regex::new(value).map_err(|e| format!("{key}={value}: {e}"));
+        let glob = |value: &str| Glob::new(value).map(|g| g.compile_matcher()).map_err(|e| format!("{key}={value}: {e}"));
+        match key {
+            "counters" => {
+                self.mode = one_of(
+                    key,
+                    value,
+                    &[
+                        ("edges", CounterMode::Edges),
+                        ("check", CounterMode::Check),
+                        ("blocks", CounterMode::Blocks),
+                        ("patterns", CounterMode::Patterns),
+                    ],
+                )?;
+            }
+            "storage" => {
+                self.storage = one_of(
+                    key,
+                    value,
+                    &[("thread", StorageChoice::Thread), ("shared", StorageChoice::Shared), ("atomic", StorageChoice::Atomic)],
+                )?;
+            }
+            "tls" => {
+                self.tls =
+                    one_of(key, value, &[("exec", TlsChoice::Exec), ("library", TlsChoice::Library), ("auto", TlsChoice::Auto)])?;
+            }
+            "ir" => self.ir = one_of(key, value, &[("0", false), ("1", true)])?,
+            "include" => self.include_fn.push(regex(value)?),
+            "exclude-fn" => self.exclude_fn.push(regex(value)?),
+            "include-file" => self.include_file.push(glob(value)?),
+            "exclude-file" => self.exclude_file.push(glob(value)?),
+            // What is instrumented under rustc's LTO is decided by tags, always; the drivers may say so.
+            "tagged" => {}
+            _ => return Err(format!("unknown key {key:?}")),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_what_drivers_write() {
+        let options =
+            Options::parse("counters=check\nstorage=atomic\ntls=library\nir=1\nexclude-fn=^foo\nexclude-file=*/x.c\n").unwrap();
+        assert_eq!(options.mode, CounterMode::Check);
+        assert_eq!(options.storage, StorageChoice::Atomic);
+        assert_eq!(options.tls, TlsChoice::Library);
+        assert!(options.ir && options.exclude_fn[0].is_match("foobar") && options.exclude_file[0].is_match("/a/x.c"));
+    }
+
+    #[test]
+    fn names_the_line_that_is_wrong() {
+        assert_eq!(
+            Options::parse("ir=1\ncounters=all").unwrap_err(),
+            "options, line 2: counters=all: expected one of edges, check, blocks, patterns"
+        );
+        assert!(Options::parse("colour=red").unwrap_err().contains("unknown key"));
+        assert!(Options::parse("include=(").is_err());
+    }
+}

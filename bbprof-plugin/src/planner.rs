@@ -1,0 +1,313 @@
+//! Plans a module: which counter goes where, and the manifest that tells so.
+
+use crate::graph::{self, Graph, NodeSpan};
+use crate::options::{Options, StorageChoice, TlsChoice};
+use crate::select::{Candidate, reason_to_skip};
+use crate::view::{self, IrSite};
+use bbprof_flow::{Costs, CounterSite, Placement, Weights, check_sites, plan_counters};
+use bbprof_format::manifest::{
+    ArrayHeader, CallSite, Callee, CounterMode, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module, Node, Site,
+    Skipped, Storage, StringId,
+};
+use bbprof_format::{Digest, names};
+use std::collections::HashMap;
+
+/// What the glue applies to the IR.
+#[derive(Debug)]
+pub(crate) struct ModulePlan {
+    pub storage: Storage,
+    pub marker_symbol: String,
+    pub manifest: Vec<u8>,
+    /// Symbol and number of counters of each array; the first is the module's own.
+    pub arrays: Vec<(String, u32)>,
+    /// By function of the view.
+    pub functions: Vec<FunctionPlan>,
+}
+
+/// The increments of one function.
+#[derive(Debug, Default)]
+pub(crate) struct FunctionPlan {
+    pub array: u32,
+    pub sites: Vec<IrSite>,
+}
+
+/// Plans all functions of a module.
+pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<ModulePlan, String> {
+    let storage = choose_storage(view, options);
+    let comes_back = graph::comes_back(view);
+    let mut strings = Strings::new(view.strings.clone());
+    let mut functions = Vec::new();
+    let mut skipped = Vec::new();
+    let mut plans = Vec::with_capacity(view.functions.len());
+    let mut module_counters = 0_u32;
+    let mut comdat_arrays: Vec<ArrayHeader> = Vec::new();
+
+    for function in &view.functions {
+        let symbol = StringId(function.symbol);
+        if let Some(reason) = skip_reason(view, function, options, &mut strings) {
+            skipped.push(Skipped { symbol, reason });
+            plans.push(FunctionPlan::default());
+            continue;
+        }
+        let graph = graph::build(function, &comes_back);
+        let mut manifest = describe(view, function, &graph, &mut strings);
+        let (sites, check) =
+            place(&manifest, &graph, options.mode).map_err(|e| format!("{}: {e}", view.strings[function.symbol as usize]))?;
+        manifest.sites = sites.iter().map(|site| Site::from(*site)).collect();
+        manifest.check_sites = check.iter().map(|site| Site::from(*site)).collect();
+        let num_counters = manifest.num_counters() as u32;
+        if manifest.linkage == Linkage::Comdat {
+            manifest.array = comdat_arrays.len() as u32 + 1;
+            let name = comdat_array_name(&view.strings[function.symbol as usize], &manifest, storage);
+            comdat_arrays.push(ArrayHeader { name, len: num_counters });
+        } else {
+            manifest.first_counter = module_counters;
+            module_counters = module_counters.checked_add(num_counters).ok_or("more than 2^32 counters in one module")?;
+        }
+        let first = manifest.first_counter;
+        let sites =
+            sites.iter().chain(&check).zip(first..).map(|(site, counter)| ir_site(*site, counter, &manifest, &graph)).collect();
+        plans.push(FunctionPlan { array: manifest.array, sites });
+        functions.push(manifest);
+    }
+
+    let module = Module {
+        producer: format!("bbprof {} LLVM {}", env!("CARGO_PKG_VERSION"), view.llvm_version),
+        source: source_name(view.source).to_owned(),
+        directory: String::new(),
+        mode: options.mode,
+        strings: strings.list,
+        locations: view.locations.iter().map(location).collect(),
+        functions,
+        skipped,
+    };
+    let manifest = Manifest::encode(&module, storage, module_counters, &comdat_arrays);
+    let header = Manifest::read(&manifest).map_err(|e| format!("the manifest just written cannot be read: {e}"))?.header;
+    let arrays = header.arrays.iter().map(|array| (names::counter_array_symbol(array.name), array.len)).collect();
+    Ok(ModulePlan { storage, marker_symbol: names::marker_symbol(header.module_id), manifest, arrays, functions: plans })
+}
+
+fn choose_storage(view: &view::Module<'_>, options: &Options) -> Storage {
+    match (options.storage, options.tls) {
+        (StorageChoice::Shared, _) => Storage::Shared,
+        (StorageChoice::Atomic, _) => Storage::Atomic,
+        (StorageChoice::Thread, TlsChoice::Library) => Storage::Delta,
+        (StorageChoice::Thread, TlsChoice::Auto) if view.pic_without_pie => Storage::Delta,
+        (StorageChoice::Thread, _) => Storage::Tls,
+    }
+}
+
+fn skip_reason(
+    view: &view::Module<'_>,
+    function: &view::Function<'_>,
+    options: &Options,
+    strings: &mut Strings,
+) -> Option<StringId> {
+    if let Some(reason) = function.skip_reason.checked_sub(1) {
+        return Some(StringId(reason));
+    }
+    let text = |id: u32| view.strings[id as usize].as_str();
+    let candidate = Candidate { symbol: text(function.symbol), file: function.file.checked_sub(1).map(text) };
+    reason_to_skip(options, &candidate).map(|reason| strings.intern(&reason))
+}
+
+/// The planned counters, and those of check mode behind them.
+fn place(function: &Function, graph: &Graph, mode: CounterMode) -> Result<(Vec<CounterSite>, Vec<CounterSite>), String> {
+    let cfg = function.cfg().map_err(|e| e.to_string())?;
+    let weights = Weights { nodes: graph.weights.clone(), edges: graph.edges.iter().map(|edge| edge.weight).collect() };
+    let placement = match mode {
+        CounterMode::Edges | CounterMode::Check => Placement::Tree,
+        CounterMode::Blocks => Placement::Blocks,
+        CounterMode::Patterns => Placement::Patterns,
+    };
+    let plan = plan_counters(&cfg, &weights, placement, &Costs::default());
+    let check = if mode == CounterMode::Check { check_sites(&cfg) } else { Vec::new() };
+    Ok((plan.sites, check))
+}
+
+/// Copies of a COMDAT function share counters exactly when graph, content and counter sites are the same.
+fn comdat_array_name(symbol: &str, function: &Function, storage: Storage) -> Digest {
+    let mut sites = vec![storage as u8];
+    for site in function.sites.iter().chain(&function.check_sites) {
+        let (tag, position) = match site {
+            Site::Node(node) => (0, node),
+            Site::Edge(edge) => (1, edge),
+            Site::PhiEdge(edge) => (2, edge),
+        };
+        sites.push(tag);
+        sites.extend_from_slice(&position.to_le_bytes());
+    }
+    Digest::of_parts([symbol.as_bytes(), &function.shape.0, &function.content.0, &sites])
+}
+
+/// Where in the IR a counter site is.
+fn ir_site(site: CounterSite, counter: u32, function: &Function, graph: &Graph) -> IrSite {
+    let at_start = |node: &NodeSpan| IrSite { kind: view::SITE_BEFORE, block: node.block, position: node.begin, counter };
+    let node_of = |index: u32| &graph.nodes[index as usize];
+    match site {
+        CounterSite::Node(node) => at_start(&graph.nodes[node.index()]),
+        CounterSite::PhiEdge(edge) => {
+            let edge = &function.edges[edge.index()];
+            let from = edge.from.expect("X -> entry is never counted by a phi");
+            IrSite { kind: view::SITE_PHI, block: node_of(from).block, position: edge.successor, counter }
+        }
+        CounterSite::Edge(id) => {
+            let edge = &function.edges[id.index()];
+            match (edge.from, edge.to) {
+                (None, Some(to)) => at_start(node_of(to)),
+                (Some(from), None) if node_of(from).ends_in_call => at_start(node_of(from)),
+                (Some(from), None) => IrSite { kind: view::SITE_END, block: node_of(from).block, position: 0, counter },
+                (Some(_), Some(to)) if edge.kind == EdgeKind::Return => at_start(node_of(to)),
+                (Some(from), Some(to)) => {
+                    let leaves = function.edges.iter().filter(|other| other.from == Some(from)).count();
+                    let enters = function.edges.iter().filter(|other| other.to == Some(to)).count();
+                    if leaves == 1 {
+                        IrSite { kind: view::SITE_END, block: node_of(from).block, position: 0, counter }
+                    } else if enters == 1 {
+                        at_start(node_of(to))
+                    } else {
+                        IrSite { kind: view::SITE_SPLIT, block: node_of(from).block, position: edge.successor, counter }
+                    }
+                }
+                (None, None) => unreachable!("no edge runs from X to X"),
+            }
+        }
+    }
+}
+
+/// Everything of a function's manifest but its counters.
+fn describe(view: &view::Module<'_>, function: &view::Function<'_>, graph: &Graph, strings: &mut Strings) -> Function {
+    let mut shape = Vec::new();
+    let mut content = Vec::new();
+    shape.extend_from_slice(&(graph.nodes.len() as u32).to_le_bytes());
+    for edge in &graph.edges {
+        for field in [edge.from.map_or(0, |n| n + 1), edge.to.map_or(0, |n| n + 1), edge.kind as u32, edge.multiplicity] {
+            shape.extend_from_slice(&field.to_le_bytes());
+        }
+    }
+    let nodes = graph
+        .nodes
+        .iter()
+        .map(|span| {
+            let node = describe_node(view, function, *span, strings);
+            shape.extend_from_slice(&(node.calls.len() as u32).to_le_bytes());
+            let block = &function.blocks[span.block as usize];
+            let at = |position: u32| (block.instructions_begin + position) as usize;
+            content.extend_from_slice(&(span.end - span.begin).to_le_bytes());
+            content.extend_from_slice(&function.opcodes[at(span.begin)..at(span.end)]);
+            node
+        })
+        .collect();
+    Function {
+        symbol: StringId(function.symbol),
+        linkage: match function.linkage {
+            view::LINKAGE_INTERNAL => Linkage::Internal,
+            view::LINKAGE_COMDAT => Linkage::Comdat,
+            _ => Linkage::External,
+        },
+        unit: function.unit.checked_sub(1).map(|unit| strings.unit(unit)),
+        file: function.file.checked_sub(1).map(StringId),
+        line: function.line,
+        shape: Digest::of(&shape),
+        content: Digest::of(&content),
+        num_blocks: function.blocks.len() as u32,
+        nodes,
+        edges: graph.edges.clone(),
+        array: 0,
+        first_counter: 0,
+        sites: Vec::new(),
+        check_sites: Vec::new(),
+    }
+}
+
+fn describe_node(view: &view::Module<'_>, function: &view::Function<'_>, span: NodeSpan, strings: &mut Strings) -> Node {
+    let block = &function.blocks[span.block as usize];
+    let instructions = (block.instructions_begin + span.begin) as usize..(block.instructions_begin + span.end) as usize;
+    let locations = &function.instruction_locations[instructions.clone()];
+    let location_of = |position: u32| {
+        function.instruction_locations[(block.instructions_begin + position) as usize].checked_sub(1).map(LocationId)
+    };
+    let calls = function
+        .block_calls(block)
+        .iter()
+        .filter(|call| (span.begin..span.end).contains(&call.position) && call.flags & view::CALL_INTRINSIC == 0)
+        .map(|call| CallSite {
+            callee: match call.callee_kind {
+                view::CALLEE_SYMBOL => Callee::Symbol(StringId(call.callee)),
+                view::CALLEE_INDIRECT => Callee::Indirect,
+                _ => Callee::Asm,
+            },
+            location: location_of(call.position),
+        })
+        .collect();
+    let ir = (!function.ir.is_empty()).then(|| {
+        let lines: Vec<&str> = function.ir[instructions.clone()].iter().map(|line| view.strings[*line as usize].as_str()).collect();
+        strings.intern(&lines.join("\n"))
+    });
+    Node {
+        block: span.block,
+        opcodes: tally(function.opcodes[instructions].iter().map(|opcode| StringId(view.opcode_names[*opcode as usize]))),
+        locations: tally(locations.iter().filter_map(|location| location.checked_sub(1).map(LocationId))),
+        calls,
+        ir,
+    }
+}
+
+/// How many of each, in the order of first appearance.
+fn tally<T: Copy + Eq + std::hash::Hash>(items: impl Iterator<Item = T>) -> Vec<(T, u32)> {
+    let mut counts: Vec<(T, u32)> = Vec::new();
+    let mut positions = HashMap::new();
+    for item in items {
+        let position = *positions.entry(item).or_insert_with(|| {
+            counts.push((item, 0));
+            counts.len() - 1
+        });
+        counts[position].1 += 1;
+    }
+    counts
+}
+
+fn location(raw: &view::Location) -> Location {
+    Location {
+        file: StringId(raw.file),
+        line: raw.line,
+        column: raw.column,
+        discriminator: raw.discriminator,
+        function: StringId(raw.function),
+        function_line: raw.function_line,
+        inlined_at: raw.inlined_at.checked_sub(1).map(LocationId),
+    }
+}
+
+/// rustc names a codegen unit `src/main.rs/@/name.hash-cgu.0`.
+fn source_name(source: &str) -> &str {
+    source.split_once("/@/").map_or(source, |(file, _)| file)
+}
+
+/// The string table of the manifest: the view's, and what the plan adds.
+struct Strings {
+    list: Vec<String>,
+    positions: HashMap<String, StringId>,
+}
+
+impl Strings {
+    fn new(list: Vec<String>) -> Self {
+        Self { list, positions: HashMap::new() }
+    }
+
+    fn intern(&mut self, text: &str) -> StringId {
+        if let Some(id) = self.positions.get(text) {
+            return *id;
+        }
+        let id = StringId(self.list.len() as u32);
+        self.list.push(text.to_owned());
+        self.positions.insert(text.to_owned(), id);
+        id
+    }
+
+    fn unit(&mut self, unit: u32) -> StringId {
+        let name = self.list[unit as usize].clone();
+        let file = source_name(&name);
+        if file.len() == name.len() { StringId(unit) } else { self.intern(file) }
+    }
+}
