@@ -9,6 +9,7 @@ pub mod manifest;
 pub mod map;
 pub mod merged;
 pub mod names;
+pub mod raw;
 
 pub use digest::{BuildId, Digest};
 pub use error::FormatError;

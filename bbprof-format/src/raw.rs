@@ -1,0 +1,159 @@
+//! The raw profile: what one process counted, in all its images (program and shared libraries).
+//!
+//! The runtime (`bbprof-rt/c`, `raw_format.h`) writes it in one of two states:
+//! - *running*: the file is mapped over the counters, so it is right at every instant, whatever kills the process. Several
+//!   segments (one for each simultaneous thread) hold counts of the same counters; the reader adds them up.
+//! - *complete*: written in one stream at a clean end or by `bbprof_dump`: one segment for each bank, a length, a checksum.
+//!
+//! Everything is little-endian; a profile is read on the kind of machine that wrote it.
+//!
+//! ```text
+//! header
+//! offset  size  field
+//!      0     8  magic "BBPROFRW"
+//!      8     4  version
+//!     12     4  state: "RUN " or "DONE"
+//!     16     4  process id
+//!     20     4  parent's process id
+//!     24     8  start of the process in clock ticks after boot (survives exec), 0 = unknown
+//!     32     8  when this file was begun, in nanoseconds since 1970
+//!     40     8  length of the file in bytes; 0 while running
+//!     48     8  check of bytes 0..48
+//!     56     8  zero
+//!     64     8  fate, a guarded word: kind | status << 8 | other threads alive << 16 (at most 65,535)
+//!               kind 0 = no end was seen, 1 = exit(status), 2 = exit with unknown status, 3 = snapshot
+//!     72     8  baseline in force, a guarded word: 0 = none, 1 or 2 = the segments with this role
+//!     80     8  number of threads that had counters of their own, a guarded word
+//!     88    40  zero
+//!    128   ...  log: entries of 64 bytes, to an entry of kind 0 (running) or "END." (complete)
+//! ```
+//! A guarded word is a 32-bit value and, above it, its complement: one atomic store, and damage shows.
+//! The log of a running file fills its first page, then continues where "MORE" says. Entry: kind (4), check (4), payload (56):
+//! ```text
+//! "IMAG"  image (u32), flags (u32), build id (16), layout (16), thread-local counters (u64), global counters (u64)
+//! "PATH"  image (u32, 0xffffffff = the executable of the process), part (u16), length (u16), 48 bytes of the path
+//! "NOTE"  as PATH: words for the user, about an image or the process
+//! "PRES"  image (u32), part (u16), number of modules (u16), 48 bytes: one bit for each optional module, 1 = linked
+//! "SEGM"  image (u32), bank (u32: 0 = thread-local, 1 = global), offset (u64), counters (u64),
+//!         role (u32: 0 = counts, 1 and 2 = baselines: the counts at the last `bbprof_reset`), zero (u32), zero (24)
+//! "MORE"  offset of the next entries (u64), how many (u64)
+//! "END."  zero
+//! ```
+//! A segment is an array of u64; in a running file it begins on a page and fills whole pages. A complete file ends with the
+//! checksum (8) of all bytes before. See [`checksum`] for both kinds of checks.
+//!
+//! A kill between two appends leaves the file whole: space is added before the entry that names it, and an entry's kind is
+//! stored last. An image whose first segment is not yet there has counted nothing and is left out.
+
+mod checksum;
+mod entry;
+mod read;
+mod write;
+
+use crate::{BuildId, Digest};
+use std::fmt;
+
+/// First bytes of a raw profile.
+pub const MAGIC: &[u8; 8] = b"BBPROFRW";
+/// Version written and read here.
+pub const VERSION: u32 = 1;
+/// File name extension.
+pub const EXTENSION: &str = "bbraw";
+
+const KIND: &str = "raw profile";
+const HEADER_BYTES: usize = 128;
+const PAGE_BYTES: u64 = 4096;
+const STATE_RUNNING: &[u8; 4] = b"RUN ";
+const STATE_COMPLETE: &[u8; 4] = b"DONE";
+
+/// What one process counted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RawProfile {
+    /// The process.
+    pub process: ProcessInfo,
+    /// How far the file got.
+    pub state: State,
+    /// How the process ended, as far as the runtime saw it.
+    pub fate: Fate,
+    /// How many other threads were alive when the fate was recorded; each may be inside an activation. At most 65,535.
+    pub live_threads: u32,
+    /// How many threads had counters of their own, dead ones included.
+    pub threads: u32,
+    /// What the runtime has to say, in words.
+    pub notes: Vec<String>,
+    /// Its images, in the order in which they were loaded.
+    pub images: Vec<ImageCounts>,
+}
+
+/// Which process it was.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ProcessInfo {
+    /// Its id.
+    pub pid: u32,
+    /// Its parent's id when the file was begun.
+    pub parent_pid: u32,
+    /// When it started, in clock ticks after boot; `None` without /proc. `exec` does not change it.
+    pub start_ticks: Option<u64>,
+    /// When the file was begun, in nanoseconds since 1970.
+    pub begun_ns: u64,
+    /// The executable; empty if it is not known. Not always UTF-8.
+    pub executable: Vec<u8>,
+}
+
+/// How far a raw profile got.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// No clean end was seen: the counts are those at the moment of reading, or of the process's death.
+    Running,
+    /// A clean end was seen, and the counters went on counting in the file until the last thread was gone (or no second,
+    /// complete file could be written). Carries no checksum over the counters.
+    Ended,
+    /// Written in one stream, with length and checksum.
+    Complete,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// No exit was seen.
+    NotSeen,
+    /// By `exit` or return from `main`.
+    Exit {
+        /// The exit code, if the runtime could learn it.
+        status: Option<u8>,
+    },
+    /// It had not: a dump made while it ran.
+    Snapshot,
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSeen => write!(f, "no exit was seen (killed, _exit, exec or still running)"),
+            Self::Exit { status: Some(status) } => write!(f, "exit {status}"),
+            Self::Exit { status: None } => write!(f, "exit (code unknown)"),
+            Self::Snapshot => write!(f, "snapshot of a running process"),
+        }
+    }
+}
+
+/// The counts of one image.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ImageCounts {
+    /// Names the link and its build map.
+    pub build_id: BuildId,
+    /// Digest of the counter arrays, must match the map's.
+    pub layout: Digest,
+    /// Flags of the image record, see [`crate::image`].
+    pub flags: u32,
+    /// Where it was loaded from; empty if not known. Not always UTF-8.
+    pub path: Vec<u8>,
+    /// Which optional modules the linker kept, by their position in the presence table.
+    pub presence: Vec<bool>,
+    /// Executions, by position in the thread-local bank: all threads together, since the last reset.
+    pub tls_counters: Vec<u64>,
+    /// Executions, by position in the global bank.
+    pub global_counters: Vec<u64>,
+    /// How many segments were added up (1 for each non-empty bank when complete).
+    pub segments: u32,
+}

@@ -1,0 +1,303 @@
+//! Reads a raw profile: follows the log, adds up the segments, takes the baseline away.
+
+use super::checksum::{Checksum, unguard};
+use super::entry::{ENTRY_BYTES, Entry, PROCESS};
+use super::{
+    Fate, HEADER_BYTES, ImageCounts, KIND, MAGIC, PAGE_BYTES, ProcessInfo, RawProfile, STATE_COMPLETE, STATE_RUNNING, State,
+    VERSION,
+};
+use crate::{Digest, FormatError};
+
+fn malformed(what: impl Into<String>) -> FormatError {
+    FormatError::Malformed { kind: KIND, what: what.into() }
+}
+
+fn truncated(expected_bytes: u64, bytes: &[u8]) -> FormatError {
+    FormatError::Truncated { kind: KIND, expected_bytes, found_bytes: bytes.len() as u64 }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+fn checksum_error(expected: u64, found: u64) -> FormatError {
+    let digest = |sum: u64| Digest((u128::from(sum) << 64).to_be_bytes());
+    FormatError::Checksum { kind: KIND, expected: digest(expected), found: digest(found) }
+}
+
+/// The header's words that change while the process runs.
+fn guarded_at(bytes: &[u8], at: usize, what: &str) -> Result<u32, FormatError> {
+    let word = u64_at(bytes, at);
+    unguard(word).ok_or_else(|| malformed(format!("{what} at byte {at} is {word:016x}: not a value and its complement")))
+}
+
+/// Checks header, length and checksum; says whether the file is complete.
+fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
+    let head = &bytes[..bytes.len().min(8)];
+    if !MAGIC.starts_with(head) {
+        return Err(FormatError::Foreign {
+            kind: KIND,
+            expected: String::from_utf8_lossy(MAGIC).into_owned(),
+            found: String::from_utf8_lossy(head).into_owned(),
+        });
+    }
+    if bytes.len() < HEADER_BYTES {
+        return Err(truncated(HEADER_BYTES as u64, bytes));
+    }
+    let version = u32_at(bytes, 8);
+    if version != VERSION {
+        return Err(FormatError::Version { kind: KIND, expected: VERSION, found: version });
+    }
+    let (expected, found) = (u64_at(bytes, 48), Checksum::new().add(&bytes[..48]).value());
+    if expected != found {
+        return Err(checksum_error(expected, found));
+    }
+    if bytes[56..64].iter().chain(&bytes[88..HEADER_BYTES]).any(|byte| *byte != 0) {
+        return Err(malformed("reserved bytes of the header are not zero"));
+    }
+    let (state, length) = (&bytes[12..16], u64_at(bytes, 40));
+    if state == STATE_RUNNING {
+        let whole_page = PAGE_BYTES;
+        return if (bytes.len() as u64) < whole_page { Err(truncated(whole_page, bytes)) } else { Ok(false) };
+    }
+    if state != STATE_COMPLETE {
+        return Err(malformed(format!("unknown state {:?}", String::from_utf8_lossy(state))));
+    }
+    if length > bytes.len() as u64 {
+        return Err(truncated(length, bytes));
+    }
+    if length < bytes.len() as u64 || bytes.len() < HEADER_BYTES + ENTRY_BYTES + 8 {
+        return Err(malformed(format!("it says {length} bytes, the file has {}", bytes.len())));
+    }
+    let (body, sum) = bytes.split_at(bytes.len() - 8);
+    let (expected, found) = (u64_at(sum, 0), Checksum::new().add(body).value());
+    if expected != found { Err(checksum_error(expected, found)) } else { Ok(true) }
+}
+
+/// The entries of the log, in order.
+fn read_log(bytes: &[u8], complete: bool) -> Result<Vec<Entry>, FormatError> {
+    let mut entries = Vec::new();
+    let mut at = HEADER_BYTES;
+    let mut end = if complete { bytes.len() - 8 } else { PAGE_BYTES as usize };
+    while at + ENTRY_BYTES <= end {
+        let entry = bytes.get(at..at + ENTRY_BYTES).ok_or_else(|| truncated(end as u64, bytes))?;
+        let entry = Entry::decode(entry.try_into().expect("64 bytes"));
+        match entry.map_err(|what| malformed(format!("entry at byte {at}: {what}")))? {
+            // Never finished: nothing may follow it.
+            None if complete => return Err(malformed(format!("the log ends at byte {at} without saying so"))),
+            None => {
+                let rest = bytes.get(at..end).ok_or_else(|| truncated(end as u64, bytes))?;
+                let followed = rest.chunks(ENTRY_BYTES).any(|entry| entry[..4] != [0; 4]);
+                return if followed { Err(malformed(format!("the log has a hole at byte {at}"))) } else { Ok(entries) };
+            }
+            Some(Entry::End) if complete => return Ok(entries),
+            Some(Entry::More { offset, entries }) if !complete => {
+                let bytes_more = entries.checked_mul(ENTRY_BYTES as u64).and_then(|n| n.checked_add(offset));
+                let last =
+                    bytes_more.ok_or_else(|| malformed(format!("the log continues at byte {offset} with {entries} entries")))?;
+                if last > bytes.len() as u64 {
+                    return Err(truncated(last, bytes));
+                }
+                // Only forwards: no loops.
+                if offset < end as u64 || offset % PAGE_BYTES != 0 {
+                    return Err(malformed(format!("the log continues at byte {offset}, before its end at {end}")));
+                }
+                (at, end) = (offset as usize, last as usize);
+                continue;
+            }
+            Some(Entry::End | Entry::More { .. }) => {
+                return Err(malformed(format!("entry at byte {at} does not belong in this state")));
+            }
+            Some(entry) => entries.push(entry),
+        }
+        at += ENTRY_BYTES;
+    }
+    if complete { Err(malformed("the log does not end")) } else { Ok(entries) }
+}
+
+/// An image while its entries are read.
+struct Draft {
+    counts: ImageCounts,
+    sizes: [u64; 2],
+    /// By bank: counts and baselines, if there are any.
+    banks: [Option<Vec<u64>>; 2],
+    baselines: [Option<Vec<u64>>; 2],
+}
+
+/// Adds a segment's counters to `sums`.
+fn add_segment(sums: &mut Option<Vec<u64>>, segment: &[u8]) -> Result<(), FormatError> {
+    let counters = segment.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
+    match sums {
+        None => *sums = Some(counters.collect()),
+        Some(sums) => {
+            for (k, (sum, counter)) in sums.iter_mut().zip(counters).enumerate() {
+                *sum = sum.checked_add(counter).ok_or_else(|| malformed(format!("the counts of counter {k} exceed 64 bits")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of a segment.
+fn segment_bytes(bytes: &[u8], offset: u64, counters: u64, complete: bool) -> Result<&[u8], FormatError> {
+    let place = || format!("segment at byte {offset} with {counters} counters");
+    let size = counters.checked_mul(8).filter(|size| *size <= u64::MAX / 4).ok_or_else(|| malformed(place()))?;
+    let filled = if complete { size } else { size.next_multiple_of(PAGE_BYTES) };
+    let last = offset.checked_add(filled).ok_or_else(|| malformed(place()))?;
+    let limit = bytes.len() as u64 - if complete { 8 } else { 0 };
+    if last > limit {
+        return Err(truncated(last, bytes));
+    }
+    if offset < HEADER_BYTES as u64 || (!complete && offset % PAGE_BYTES != 0) || offset % 8 != 0 {
+        return Err(malformed(place()));
+    }
+    Ok(&bytes[offset as usize..(offset + size) as usize])
+}
+
+/// Appends the next part of a text, which must come in order.
+fn append_text(text: &mut Vec<u8>, part: u16, bytes: &[u8]) -> Result<(), FormatError> {
+    if text.len() != usize::from(part) * 48 {
+        return Err(malformed(format!("part {part} of a text comes after {} bytes", text.len())));
+    }
+    text.extend_from_slice(bytes);
+    Ok(())
+}
+
+fn read_fate(word: u32) -> Result<(Fate, u32), FormatError> {
+    let status = (word >> 8) as u8;
+    let fate = match word & 0xff {
+        0 => Fate::NotSeen,
+        1 => Fate::Exit { status: Some(status) },
+        2 => Fate::Exit { status: None },
+        3 => Fate::Snapshot,
+        kind => return Err(malformed(format!("unknown fate {kind}"))),
+    };
+    Ok((fate, word >> 16))
+}
+
+impl RawProfile {
+    /// Reads a raw profile, whatever state it is in. Bytes that the process is still writing may be read, too: then call it
+    /// on a copy, so that they do not change meanwhile.
+    ///
+    /// # Errors
+    /// Foreign, truncated, damaged or of another version.
+    pub fn read(bytes: &[u8]) -> Result<Self, FormatError> {
+        let complete = check_frame(bytes)?;
+        let (fate, live_threads) = read_fate(guarded_at(bytes, 64, "fate")?)?;
+        let baseline = guarded_at(bytes, 72, "baseline")?;
+        if baseline > 2 {
+            return Err(malformed(format!("unknown baseline {baseline}")));
+        }
+        let threads = guarded_at(bytes, 80, "number of threads")?;
+        let mut process = ProcessInfo {
+            pid: u32_at(bytes, 16),
+            parent_pid: u32_at(bytes, 20),
+            start_ticks: Some(u64_at(bytes, 24)).filter(|ticks| *ticks != 0),
+            begun_ns: u64_at(bytes, 32),
+            executable: Vec::new(),
+        };
+        let mut notes: Vec<Vec<u8>> = Vec::new();
+        let mut drafts: Vec<Draft> = Vec::new();
+        for entry in read_log(bytes, complete)? {
+            read_entry(bytes, complete, baseline, entry, &mut process, &mut notes, &mut drafts)?;
+        }
+        let images = drafts.into_iter().filter_map(|draft| finish(draft, complete).transpose()).collect::<Result<_, _>>()?;
+        let state = match (complete, fate) {
+            (true, _) => State::Complete,
+            (false, Fate::NotSeen) => State::Running,
+            (false, _) => State::Ended,
+        };
+        let notes = notes.iter().map(|note| String::from_utf8_lossy(note).into_owned()).collect();
+        Ok(Self { process, state, fate, live_threads, threads, notes, images })
+    }
+}
+
+fn read_entry(
+    bytes: &[u8],
+    complete: bool,
+    baseline: u32,
+    entry: Entry,
+    process: &mut ProcessInfo,
+    notes: &mut Vec<Vec<u8>>,
+    drafts: &mut Vec<Draft>,
+) -> Result<(), FormatError> {
+    let num_images = drafts.len();
+    let unknown = |image: u32| malformed(format!("entry for image {image} of {num_images}"));
+    let draft = |drafts: &mut Vec<Draft>, image: u32| -> Result<usize, FormatError> {
+        usize::try_from(image).ok().filter(|i| *i < drafts.len()).ok_or_else(|| unknown(image))
+    };
+    match entry {
+        Entry::Image { image, flags, build_id, layout, tls_counters, global_counters } => {
+            if image as usize != num_images {
+                return Err(unknown(image));
+            }
+            let counts = ImageCounts { build_id, layout, flags, ..ImageCounts::default() };
+            drafts.push(Draft { counts, sizes: [tls_counters, global_counters], banks: [None, None], baselines: [None, None] });
+        }
+        Entry::Path { image: PROCESS, part, bytes } => append_text(&mut process.executable, part, &bytes)?,
+        Entry::Path { image, part, bytes } => {
+            let i = draft(drafts, image)?;
+            append_text(&mut drafts[i].counts.path, part, &bytes)?;
+        }
+        Entry::Note { part, bytes, .. } => {
+            if part == 0 {
+                notes.push(Vec::new());
+            }
+            let note = notes.last_mut().ok_or_else(|| malformed(format!("part {part} of a note comes first")))?;
+            append_text(note, part, &bytes)?;
+        }
+        Entry::Presence { image, part, modules, bits } => {
+            let presence = {
+                let i = draft(drafts, image)?;
+                &mut drafts[i].counts.presence
+            };
+            if presence.len() != usize::from(part) * bits.len() * 8 {
+                return Err(malformed(format!("part {part} of a presence table comes after {} modules", presence.len())));
+            }
+            presence.extend((0..usize::from(modules)).map(|m| bits[m / 8] >> (m % 8) & 1 == 1));
+        }
+        Entry::Segment { image, bank, offset, counters, role } => {
+            let i = draft(drafts, image)?;
+            let draft = &mut drafts[i];
+            let bank = usize::try_from(bank).ok().filter(|b| *b < 2).ok_or_else(|| malformed(format!("unknown bank {bank}")))?;
+            if draft.sizes[bank] != counters {
+                return Err(malformed(format!("segment with {counters} counters for a bank of {}", draft.sizes[bank])));
+            }
+            let segment = segment_bytes(bytes, offset, counters, complete)?;
+            match role {
+                0 => {
+                    draft.counts.segments += 1;
+                    add_segment(&mut draft.banks[bank], segment)?;
+                }
+                1 | 2 if role == baseline => add_segment(&mut draft.baselines[bank], segment)?,
+                1 | 2 => {}
+                role => return Err(malformed(format!("segment with unknown role {role}"))),
+            }
+        }
+        Entry::More { .. } | Entry::End => {}
+    }
+    Ok(())
+}
+
+/// The counts of an image, or nothing if a kill cut its loading short.
+fn finish(draft: Draft, complete: bool) -> Result<Option<ImageCounts>, FormatError> {
+    let Draft { mut counts, sizes, banks, baselines } = draft;
+    for (bank, ((size, sums), baseline)) in sizes.into_iter().zip(banks).zip(baselines).enumerate() {
+        let mut sums = match sums {
+            Some(sums) => sums,
+            None if size == 0 => Vec::new(),
+            None if complete => return Err(malformed(format!("no segment for a bank of {size} counters"))),
+            None => return Ok(None),
+        };
+        for (k, (sum, before)) in sums.iter_mut().zip(baseline.unwrap_or_default()).enumerate() {
+            let since = sum.checked_sub(before);
+            *sum = since.ok_or_else(|| malformed(format!("counter {k} is {sum}, less than {before} at the last reset")))?;
+        }
+        if bank == 0 { counts.tls_counters = sums } else { counts.global_counters = sums }
+    }
+    Ok(Some(counts))
+}

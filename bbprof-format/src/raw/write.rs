@@ -1,0 +1,73 @@
+//! Writes a raw profile as the runtime does. Only tests and tools that make profiles up need it.
+
+use super::checksum::{Checksum, guarded};
+use super::entry::{ENTRY_BYTES, Entry, PROCESS};
+use super::{Fate, HEADER_BYTES, MAGIC, RawProfile, STATE_COMPLETE, VERSION};
+
+pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
+    let (kind, status) = match fate {
+        Fate::NotSeen => (0, 0),
+        Fate::Exit { status: Some(status) } => (1, status),
+        Fate::Exit { status: None } => (2, 0),
+        Fate::Snapshot => (3, 0),
+    };
+    kind | u32::from(status) << 8 | live_threads.min(0xffff) << 16
+}
+
+/// The header, with its check.
+pub(super) fn header(profile: &RawProfile, state: &[u8; 4], length: u64, baseline: u32) -> [u8; HEADER_BYTES] {
+    let mut bytes = [0; HEADER_BYTES];
+    let process = &profile.process;
+    bytes[..8].copy_from_slice(MAGIC);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[12..16].copy_from_slice(state);
+    bytes[16..20].copy_from_slice(&process.pid.to_le_bytes());
+    bytes[20..24].copy_from_slice(&process.parent_pid.to_le_bytes());
+    bytes[24..32].copy_from_slice(&process.start_ticks.unwrap_or(0).to_le_bytes());
+    bytes[32..40].copy_from_slice(&process.begun_ns.to_le_bytes());
+    bytes[40..48].copy_from_slice(&length.to_le_bytes());
+    let check = Checksum::new().add(&bytes[..48]).value();
+    bytes[48..56].copy_from_slice(&check.to_le_bytes());
+    bytes[64..72].copy_from_slice(&guarded(fate_word(profile.fate, profile.live_threads)).to_le_bytes());
+    bytes[72..80].copy_from_slice(&guarded(baseline).to_le_bytes());
+    bytes[80..88].copy_from_slice(&guarded(profile.threads).to_le_bytes());
+    bytes
+}
+
+impl RawProfile {
+    /// Encodes the profile as a complete one, whatever its state; each non-empty bank becomes one segment.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut log = Entry::text(&self.process.executable, |part, bytes| Entry::Path { image: PROCESS, part, bytes });
+        for note in &self.notes {
+            log.extend(Entry::text(note.as_bytes(), |part, bytes| Entry::Note { image: PROCESS, part, bytes }));
+        }
+        let mut banks: Vec<(u32, u32, &[u64])> = Vec::new();
+        for (image, counts) in (0..).zip(&self.images) {
+            log.push(Entry::Image {
+                image,
+                flags: counts.flags,
+                build_id: counts.build_id,
+                layout: counts.layout,
+                tls_counters: counts.tls_counters.len() as u64,
+                global_counters: counts.global_counters.len() as u64,
+            });
+            log.extend(Entry::text(&counts.path, |part, bytes| Entry::Path { image, part, bytes }));
+            log.extend(Entry::presence(image, &counts.presence));
+            banks.extend([(image, 0, &counts.tls_counters[..]), (image, 1, &counts.global_counters[..])]);
+        }
+        banks.retain(|(_, _, counters)| !counters.is_empty());
+        let mut offset = (HEADER_BYTES + (log.len() + banks.len() + 1) * ENTRY_BYTES) as u64;
+        for (image, bank, counters) in &banks {
+            log.push(Entry::Segment { image: *image, bank: *bank, offset, counters: counters.len() as u64, role: 0 });
+            offset += counters.len() as u64 * 8;
+        }
+        log.push(Entry::End);
+        let mut bytes = header(self, STATE_COMPLETE, offset + 8, 0).to_vec();
+        log.iter().for_each(|entry| bytes.extend_from_slice(&entry.encode()));
+        banks.iter().flat_map(|(_, _, counters)| *counters).for_each(|counter| bytes.extend_from_slice(&counter.to_le_bytes()));
+        let sum = Checksum::new().add(&bytes).value();
+        bytes.extend_from_slice(&sum.to_le_bytes());
+        bytes
+    }
+}
