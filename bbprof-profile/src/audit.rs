@@ -1,0 +1,81 @@
+//! What in a profile is not exact, and why: nothing of it is left out, and nothing else makes a profile inexact.
+
+use crate::calls::missing_entries;
+use crate::{Inexact, Profile};
+use std::fmt;
+
+/// What kind of exception.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ExceptionKind {
+    /// A process was counted while it ran on, or not to its end.
+    Process,
+    /// A function's counters make no flow: it has no counts.
+    Unsolved,
+    /// Check mode: an edge's own counter says something else.
+    Difference,
+    /// A function was entered less often than it was called.
+    Calls,
+}
+
+/// One thing that is not exact.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Exception {
+    /// What kind.
+    pub kind: ExceptionKind,
+    /// Linker symbol of the function; the executable, for a process.
+    pub symbol: String,
+    /// Name of the function, or executable and process id.
+    pub name: String,
+    /// The block where it shows, if it is one.
+    pub block: Option<u32>,
+    /// What was expected and what was found.
+    pub reason: String,
+}
+
+impl fmt::Display for Exception {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.block {
+            Some(block) => write!(f, "{}, block {block}: {}", self.name, self.reason),
+            None => write!(f, "{}: {}", self.name, self.reason),
+        }
+    }
+}
+
+impl Profile {
+    /// Everything that is not exact: processes first, then functions in the order of the profile.
+    #[must_use]
+    pub fn exceptions(&self) -> Vec<Exception> {
+        let mut exceptions = Vec::new();
+        for process in &self.processes {
+            exceptions.extend(process.caveat.iter().map(|caveat| Exception {
+                kind: ExceptionKind::Process,
+                symbol: process.executable.clone(),
+                name: format!("{} (pid {})", process.executable, process.pid),
+                block: None,
+                reason: caveat.clone(),
+            }));
+        }
+        for image in &self.images {
+            let exception = |kind, inexact: &Inexact| {
+                let module = &image.image.modules[inexact.module as usize].module;
+                Exception {
+                    kind,
+                    symbol: module.string(module.functions[inexact.function as usize].symbol).to_owned(),
+                    name: inexact.name.clone(),
+                    block: inexact.block,
+                    reason: inexact.reason.clone(),
+                }
+            };
+            exceptions.extend(image.solved.inexact.iter().map(|inexact| exception(ExceptionKind::Unsolved, inexact)));
+            exceptions.extend(image.solved.differences.iter().map(|inexact| exception(ExceptionKind::Difference, inexact)));
+        }
+        exceptions.extend(missing_entries(self).into_iter().map(|missing| Exception {
+            kind: ExceptionKind::Calls,
+            symbol: missing.symbol.to_owned(),
+            name: missing.name.to_owned(),
+            block: None,
+            reason: format!("called {} times by profiled code, but entered {} times", missing.calls, missing.entries),
+        }));
+        exceptions
+    }
+}

@@ -1,0 +1,118 @@
+//! The static side of one linked image: its build map, decoded and proven.
+
+use crate::ProfileError;
+use bbprof_format::manifest::{ArrayHeader, Function, Manifest, Module};
+use bbprof_format::map::{ArrayPlacement, Bank, BuildMap};
+use bbprof_format::{BuildId, Digest};
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// One linked image, ready to solve counters of its processes.
+#[derive(Debug)]
+pub struct Image {
+    /// Identifies the link.
+    pub build_id: BuildId,
+    /// Digest of its counter arrays in order.
+    pub layout: Digest,
+    /// File name of the linked image.
+    pub output: String,
+    /// Number of counters in the thread-local bank.
+    pub tls_counters: u64,
+    /// Number of counters in the global bank.
+    pub global_counters: u64,
+    /// The modules in link order.
+    pub modules: Vec<LinkedModule>,
+}
+
+/// One module of an image.
+#[derive(Debug)]
+pub struct LinkedModule {
+    /// Where it came from: `a.o` or `liba.a(a.o)`.
+    pub origin: String,
+    /// Position in the presence table, when the linker was free to leave the module out.
+    pub optional: Option<u32>,
+    /// What the plugin knew of it.
+    pub module: Module,
+    /// Where its counter arrays are; `None` for an array without counters.
+    placements: Vec<Option<ArrayPlacement>>,
+    /// The names of its counter arrays.
+    arrays: Vec<ArrayHeader>,
+}
+
+impl Image {
+    /// Decodes a build map: every manifest in it is read, and every counter found in its bank.
+    ///
+    /// # Errors
+    /// A manifest that cannot be read, or counters outside the image's.
+    pub fn decode(map: BuildMap) -> Result<Self, ProfileError> {
+        let body = map.body;
+        let placements: HashMap<Digest, ArrayPlacement> = body.arrays.iter().map(|array| (array.name, *array)).collect();
+        let bank_len = |bank| if bank == Bank::Tls { body.tls_counters } else { body.global_counters };
+        let modules = body
+            .modules
+            .into_par_iter()
+            .map(|linked| {
+                let origin = linked.origin;
+                let read = Manifest::read(&linked.manifest).and_then(|manifest| Ok((manifest.module()?, manifest.header.arrays)));
+                let (module, arrays) = match read {
+                    Ok(read) => read,
+                    Err(source) => return Err(ProfileError::Module { origin, source }),
+                };
+                let placements = arrays.iter().map(|array| place(*array, &placements, bank_len)).collect::<Result<_, _>>();
+                match placements {
+                    Ok(placements) => Ok(LinkedModule { origin, optional: linked.optional, module, placements, arrays }),
+                    Err(what) => Err(ProfileError::Placement { origin, what }),
+                }
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            build_id: map.build_id,
+            layout: body.layout,
+            output: body.output,
+            tls_counters: body.tls_counters,
+            global_counters: body.global_counters,
+            modules,
+        })
+    }
+
+    /// How many modules the linker was free to leave out.
+    #[must_use]
+    pub fn num_optional(&self) -> usize {
+        self.modules.iter().filter_map(|module| module.optional).max().map_or(0, |last| last as usize + 1)
+    }
+}
+
+/// Where an array is, proven to lie inside its bank.
+fn place(
+    array: ArrayHeader,
+    placements: &HashMap<Digest, ArrayPlacement>,
+    bank_len: impl Fn(Bank) -> u64,
+) -> Result<Option<ArrayPlacement>, String> {
+    if array.len == 0 {
+        return Ok(None);
+    }
+    let placement = placements.get(&array.name).ok_or_else(|| format!("counter array {} is not in the map", array.name))?;
+    if placement.len != array.len {
+        return Err(format!("counter array {} has {} counters, in the map {}", array.name, array.len, placement.len));
+    }
+    let (end, len) = (placement.first.saturating_add(u64::from(placement.len)), bank_len(placement.bank));
+    if end > len {
+        return Err(format!("counter array {} ends at {end}, but its bank has {len} counters", array.name));
+    }
+    Ok(Some(*placement))
+}
+
+impl LinkedModule {
+    /// Identifies the counters of a function: functions of one image that share them are copies of each other.
+    pub(crate) fn counters_key(&self, function: &Function) -> (Digest, u32) {
+        (self.arrays[function.array as usize].name, function.first_counter)
+    }
+
+    /// The counters of a function, planned ones first, out of the counters of the image.
+    pub(crate) fn counters<'c>(&self, function: &Function, tls: &'c [u64], global: &'c [u64]) -> &'c [u64] {
+        let Some(placement) = &self.placements[function.array as usize] else { return &[] };
+        let first = placement.first as usize + function.first_counter as usize;
+        let bank = if placement.bank == Bank::Tls { tls } else { global };
+        &bank[first..first + function.num_counters()]
+    }
+}

@@ -1,0 +1,144 @@
+//! The profile: every image of every process, solved.
+
+use crate::view::FunctionView;
+use crate::{FileId, Files, Image, ProfileError, SolvedImage};
+use bbprof_format::map::BuildMap;
+use bbprof_format::merged::{ImageCounters, Process};
+
+/// Counts of all functions of all images.
+#[derive(Debug)]
+pub struct Profile {
+    /// The processes that were counted.
+    pub processes: Vec<Process>,
+    /// Their source files.
+    pub files: Files,
+    pub(crate) images: Vec<ProfiledImage>,
+}
+
+/// One image of a profile.
+#[derive(Debug)]
+pub(crate) struct ProfiledImage {
+    pub(crate) path: String,
+    pub(crate) image: Image,
+    pub(crate) presence: Vec<bool>,
+    pub(crate) solved: SolvedImage,
+    /// By module and by [`bbprof_format::manifest::StringId`]: the file that the string names, where it names one.
+    pub(crate) files: Vec<Vec<Option<FileId>>>,
+}
+
+/// Sums over a profile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    /// Functions with counts.
+    pub functions: u64,
+    /// Those that ran.
+    pub functions_executed: u64,
+    /// Basic blocks of functions with counts.
+    pub blocks: u64,
+    /// Those that ran.
+    pub blocks_executed: u64,
+    /// Executions of blocks.
+    pub block_executions: u128,
+    /// Executed LLVM IR instructions.
+    pub instructions: u128,
+    /// Those of them that have a source line.
+    pub instructions_with_line: u128,
+}
+
+/// A function that was not instrumented.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct SkippedFunction<'p> {
+    /// Its linker symbol.
+    pub symbol: &'p str,
+    /// Why.
+    pub reason: &'p str,
+    /// The module it is in.
+    pub module: &'p str,
+}
+
+impl Profile {
+    /// Solves the counters of each image with its build map.
+    ///
+    /// # Errors
+    /// When a map cannot be used, or is not the one of the counters beside it.
+    pub fn new(processes: Vec<Process>, parts: Vec<(BuildMap, ImageCounters)>) -> Result<Self, ProfileError> {
+        let mut files = Files::default();
+        let mut images = Vec::with_capacity(parts.len());
+        for (map, counters) in parts {
+            let image = Image::decode(map)?;
+            let solved = image.solve(&counters)?;
+            let module_files = image.modules.iter().map(|linked| name_files(&linked.module, &mut files)).collect();
+            images.push(ProfiledImage { path: counters.path, image, presence: counters.presence, solved, files: module_files });
+        }
+        Ok(Self { processes, files, images })
+    }
+
+    /// All functions with counts: by image, in the order of its build map.
+    pub fn functions(&self) -> impl Iterator<Item = FunctionView<'_>> {
+        self.images.iter().flat_map(move |image| image.solved.functions.iter().map(move |counts| FunctionView::new(image, counts)))
+    }
+
+    /// Paths of the images.
+    pub fn image_paths(&self) -> impl Iterator<Item = &str> {
+        self.images.iter().map(|image| image.path.as_str())
+    }
+
+    /// How many edges had a counter of their own (check mode).
+    #[must_use]
+    pub fn compared_edges(&self) -> u64 {
+        self.images.iter().map(|image| image.solved.compared_edges).sum()
+    }
+
+    /// The sums.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for function in self.functions() {
+            totals.functions += 1;
+            totals.functions_executed += u64::from(function.is_executed());
+            totals.instructions += function.counts.instructions;
+            for block in function.blocks() {
+                totals.blocks += 1;
+                totals.blocks_executed += u64::from(block.count() > 0);
+                totals.block_executions += u128::from(block.count());
+                totals.instructions_with_line += block.instructions_with_line();
+            }
+        }
+        totals
+    }
+
+    /// The functions that were not instrumented, each once, by symbol.
+    #[must_use]
+    pub fn skipped(&self) -> Vec<SkippedFunction<'_>> {
+        let mut skipped: Vec<SkippedFunction<'_>> = Vec::new();
+        for image in &self.images {
+            for linked in &image.image.modules {
+                if linked.optional.is_some_and(|position| !image.presence[position as usize]) {
+                    continue;
+                }
+                let module = &linked.module;
+                skipped.extend(module.skipped.iter().map(|skip| SkippedFunction {
+                    symbol: module.string(skip.symbol),
+                    reason: module.string(skip.reason),
+                    module: &module.source,
+                }));
+            }
+        }
+        skipped.sort();
+        skipped.dedup();
+        skipped
+    }
+}
+
+/// Gives every source file that a module names its place among the files of the profile.
+fn name_files(module: &bbprof_format::manifest::Module, files: &mut Files) -> Vec<Option<FileId>> {
+    let mut ids = vec![None; module.strings.len()];
+    let named = module.locations.iter().map(|location| location.file);
+    for id in named.chain(module.functions.iter().filter_map(|function| function.file)) {
+        let slot = &mut ids[id.0 as usize];
+        if slot.is_none() {
+            *slot = Some(files.add(&module.directory, module.string(id)));
+        }
+    }
+    ids
+}

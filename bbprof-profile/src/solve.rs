@@ -1,0 +1,288 @@
+//! From the counters of one image to the counts of every node and edge of its functions.
+//!
+//! Each function is solved on its own, in parallel, in the order of the build map; the result is checked by code that
+//! shares nothing with the solver. What cannot be solved is reported with its reason and has no counts: an unknown count
+//! is never a zero.
+
+use crate::{Image, ProfileError, demangle};
+use bbprof_flow::{CounterPlan, Solution, SolveError, check, solve};
+use bbprof_format::manifest::{Function, Linkage, Site};
+use bbprof_format::merged::ImageCounters;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// The counts of one function. The three positions find its manifest.
+#[derive(Clone, Debug)]
+pub struct FunctionCounts {
+    /// Position of its module in the image.
+    pub module: u32,
+    /// Position of the function in its module.
+    pub function: u32,
+    /// Its demangled name.
+    pub name: String,
+    /// Activations: executions of X -> entry.
+    pub entries: u64,
+    /// Executed LLVM IR instructions: the sum over its nodes of count times instructions.
+    pub instructions: u128,
+    /// Executions, by node.
+    pub nodes: Vec<u64>,
+    /// Executions, by edge; `None` where the counter placement does not determine it. Vanishing edges may be negative.
+    pub edges: Vec<Option<i128>>,
+    /// In how many modules the link found this function, of which it kept one.
+    pub copies: u32,
+}
+
+/// A function whose counters do not make a flow, or whose copies disagree.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Inexact {
+    /// Position of its module in the image.
+    pub module: u32,
+    /// Position of the function in its module.
+    pub function: u32,
+    /// Its demangled name.
+    pub name: String,
+    /// The block where it shows, when it is one.
+    pub block: Option<u32>,
+    /// What was expected and what was found.
+    pub reason: String,
+}
+
+/// The counts of one image.
+#[derive(Debug, Default)]
+pub struct SolvedImage {
+    /// The functions that are in the image, in the order of the build map.
+    pub functions: Vec<FunctionCounts>,
+    /// The functions without counts, in the same order.
+    pub inexact: Vec<Inexact>,
+    /// Counters of check mode that were compared with a solved edge.
+    pub compared_edges: u64,
+    /// Their differences: functions that have counts, but not the ones every edge was seen to have.
+    pub differences: Vec<Inexact>,
+}
+
+/// A function to solve: the first of its copies.
+struct Candidate {
+    module: u32,
+    function: u32,
+    copies: u32,
+    /// A copy that shares the counters but not the graph, by its module's origin.
+    conflict: Option<String>,
+}
+
+impl Image {
+    /// Solves the counters of this image.
+    ///
+    /// # Errors
+    /// When the counters are not those of this image. A function that cannot be solved is no error: see [`SolvedImage::inexact`].
+    pub fn solve(&self, counters: &ImageCounters) -> Result<SolvedImage, ProfileError> {
+        self.admit(counters)?;
+        let candidates = self.candidates(&counters.presence);
+        let outcomes: Vec<Outcome> = candidates.par_iter().map(|candidate| self.solve_function(candidate, counters)).collect();
+        let mut solved = SolvedImage::default();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Solved { counts, compared, differences } => {
+                    solved.functions.push(counts);
+                    solved.compared_edges += compared;
+                    solved.differences.extend(differences);
+                }
+                Outcome::Inexact(inexact) => solved.inexact.push(inexact),
+            }
+        }
+        self.drop_unlinked_copies(&mut solved);
+        Ok(solved)
+    }
+
+    /// Whether the counters are those of this image.
+    fn admit(&self, counters: &ImageCounters) -> Result<(), ProfileError> {
+        let build_id = self.build_id;
+        if counters.build_id != build_id {
+            return Err(ProfileError::BuildId { counters: counters.build_id, map: build_id });
+        }
+        if counters.layout != self.layout {
+            return Err(ProfileError::Layout { build_id, counters: counters.layout, map: self.layout });
+        }
+        for (what, expected, found) in [
+            ("thread-local counters", self.tls_counters, counters.tls.len()),
+            ("global counters", self.global_counters, counters.global.len()),
+            ("optional modules", self.num_optional() as u64, counters.presence.len()),
+        ] {
+            if expected != found as u64 {
+                return Err(ProfileError::Length { build_id, what, expected, found: found as u64 });
+            }
+        }
+        Ok(())
+    }
+
+    /// The functions of the modules that are in the image, copies of one function joined.
+    fn candidates(&self, presence: &[bool]) -> Vec<Candidate> {
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut seen = HashMap::new();
+        for (module_position, linked) in self.modules.iter().enumerate() {
+            if linked.optional.is_some_and(|position| !presence[position as usize]) {
+                continue;
+            }
+            for (position, function) in linked.module.functions.iter().enumerate() {
+                let candidate = Candidate { module: module_position as u32, function: position as u32, copies: 1, conflict: None };
+                if function.num_counters() == 0 {
+                    candidates.push(candidate);
+                    continue;
+                }
+                let first = *seen.entry(linked.counters_key(function)).or_insert(candidates.len());
+                match candidates.get_mut(first) {
+                    None => candidates.push(candidate),
+                    Some(kept) => {
+                        kept.copies += 1;
+                        if !same_graph(&self.modules[kept.module as usize].module.functions[kept.function as usize], function) {
+                            kept.conflict = Some(linked.origin.clone());
+                        }
+                    }
+                }
+            }
+        }
+        candidates
+    }
+
+    fn solve_function(&self, candidate: &Candidate, counters: &ImageCounters) -> Outcome {
+        let linked = &self.modules[candidate.module as usize];
+        let function = &linked.module.functions[candidate.function as usize];
+        let name = demangle(linked.module.string(function.symbol));
+        let inexact = |name: String, block: Option<u32>, reason: String| Inexact {
+            module: candidate.module,
+            function: candidate.function,
+            name,
+            block,
+            reason,
+        };
+        if let Some(origin) = &candidate.conflict {
+            let reason = format!("the copy in {origin} shares its counters but not its control-flow graph");
+            return Outcome::Inexact(inexact(name, None, reason));
+        }
+        let values = linked.counters(function, &counters.tls, &counters.global);
+        let (planned, checks) = values.split_at(function.sites.len());
+        let solution = match solved(function, planned) {
+            Ok(solution) => solution,
+            Err((node, reason)) => {
+                let block = node.and_then(|node| function.nodes.get(node)).map(|node| node.block);
+                return Outcome::Inexact(inexact(name, block, reason));
+            }
+        };
+        let mut compared = 0;
+        let mut differences = Vec::new();
+        for (site, counted) in function.check_sites.iter().zip(checks) {
+            let (block, what, solved) = solved_at(function, &solution, *site);
+            compared += 1;
+            if solved != Some(i128::from(*counted)) {
+                let solved = solved.map_or_else(|| "nothing".to_owned(), |count| count.to_string());
+                let reason = format!("{what}: its own counter says {counted}, the planned counters give {solved}");
+                differences.push(inexact(name.clone(), block, reason));
+            }
+        }
+        let instructions = function
+            .nodes
+            .iter()
+            .zip(&solution.nodes)
+            .map(|(node, count)| u128::from(node.num_instructions()) * u128::from(*count));
+        let instructions = instructions.sum();
+        let entries = entries(function, &solution);
+        let counts = FunctionCounts {
+            module: candidate.module,
+            function: candidate.function,
+            name,
+            entries,
+            instructions,
+            nodes: solution.nodes,
+            edges: solution.edges,
+            copies: candidate.copies,
+        };
+        Outcome::Solved { counts, compared, differences }
+    }
+
+    /// Copies of a COMDAT function that differ in shape have counters of their own, but the linker keeps one copy. Those that
+    /// did not run while another one did are the ones it dropped; when none ran, the first one stands for all.
+    fn drop_unlinked_copies(&self, solved: &mut SolvedImage) {
+        let mut variants: HashMap<&str, (usize, bool)> = HashMap::new();
+        let manifest = |counts: &FunctionCounts| {
+            let module = &self.modules[counts.module as usize].module;
+            let function = &module.functions[counts.function as usize];
+            (function.linkage == Linkage::Comdat).then(|| module.string(function.symbol))
+        };
+        let ran = |counts: &FunctionCounts| counts.nodes.iter().any(|count| *count > 0);
+        for (position, counts) in solved.functions.iter().enumerate() {
+            if let Some(symbol) = manifest(counts) {
+                let variant = variants.entry(symbol).or_insert((position, false));
+                variant.1 |= ran(counts);
+            }
+        }
+        let mut position = 0;
+        solved.functions.retain(|counts| {
+            let keep = match manifest(counts).and_then(|symbol| variants.get(symbol)) {
+                None => true,
+                Some((_, true)) => ran(counts),
+                Some((first, false)) => *first == position,
+            };
+            position += 1;
+            keep
+        });
+    }
+}
+
+enum Outcome {
+    Solved { counts: FunctionCounts, compared: u64, differences: Vec<Inexact> },
+    Inexact(Inexact),
+}
+
+/// Copies that share counters must share the graph and the places of the counters; what stands in the blocks may differ.
+fn same_graph(a: &Function, b: &Function) -> bool {
+    let key = |edge: &bbprof_format::manifest::Edge| (edge.from, edge.to, edge.kind, edge.successor, edge.multiplicity);
+    a.shape == b.shape
+        && a.sites == b.sites
+        && a.check_sites == b.check_sites
+        && a.nodes.len() == b.nodes.len()
+        && a.edges.len() == b.edges.len()
+        && a.edges.iter().map(key).eq(b.edges.iter().map(key))
+}
+
+/// Solves and checks; the error names the node where it shows, if it is one.
+fn solved(function: &Function, planned: &[u64]) -> Result<Solution, (Option<usize>, String)> {
+    let cfg = function.cfg().map_err(|e| (None, e.to_string()))?;
+    let plan: CounterPlan = function.plan();
+    let solution = solve(&cfg, &plan, planned).map_err(|e| (node_of(&e), e.to_string()))?;
+    check(&cfg, &plan, planned, &solution).map_err(|e| (None, format!("the checker refuses the solution: {e}")))?;
+    Ok(solution)
+}
+
+/// The node where an inconsistency shows.
+fn node_of(error: &SolveError) -> Option<usize> {
+    match error {
+        SolveError::NodeUndetermined { node } | SolveError::NodeOutOfRange { node, .. } => Some(node.index()),
+        SolveError::NotConserved { at, .. } => at.node().map(|node| node.index()),
+        _ => None,
+    }
+}
+
+/// What the solution says of a counter's place: the block, the place in words, and the count.
+fn solved_at(function: &Function, solution: &Solution, site: Site) -> (Option<u32>, String, Option<i128>) {
+    let block_of = |node: u32| function.nodes[node as usize].block;
+    match site {
+        Site::Node(node) => {
+            let block = block_of(node);
+            (Some(block), format!("node {node}"), Some(i128::from(solution.nodes[node as usize])))
+        }
+        Site::Edge(position) | Site::PhiEdge(position) => {
+            let edge = &function.edges[position as usize];
+            let end = |node: Option<u32>| node.map_or_else(|| "outside".to_owned(), |node| format!("block {}", block_of(node)));
+            let what = format!("edge {position} ({} -> {})", end(edge.from), end(edge.to));
+            (edge.from.or(edge.to).map(block_of), what, solution.edges[position as usize])
+        }
+    }
+}
+
+/// Executions of X -> entry; where the placement leaves that edge open, those of the entry less the edges back to it.
+fn entries(function: &Function, solution: &Solution) -> u64 {
+    let entry = function.edges.iter().zip(&solution.edges).find(|(edge, _)| edge.from.is_none());
+    match entry {
+        Some((_, Some(count))) => u64::try_from(*count).unwrap_or(solution.nodes[0]),
+        _ => solution.nodes[0],
+    }
+}
