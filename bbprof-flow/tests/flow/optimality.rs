@@ -1,0 +1,88 @@
+//! No set of counters is cheaper: the tree against every subset of the sites of small graphs.
+
+use crate::brief::{X, edge, graph, indirect, on_edges, on_nodes};
+use crate::random_graph::{Random, random_graph};
+use crate::rank::determined_by_rank;
+use crate::walk::Walked;
+use bbprof_flow::{Cfg, Costs, CounterPlan, CounterSite, Endpoint, Placement, Weights, check_sites, plan_counters};
+use proptest::prelude::*;
+
+/// Phi counters come first, since the placement avoids them at any price; then the estimated cost.
+fn price(cfg: &Cfg, weights: &Weights, costs: &Costs, plan: &[CounterSite]) -> (usize, u128) {
+    let degree = |end: Endpoint, outgoing: bool| {
+        cfg.edges().iter().filter(|edge| if outgoing { edge.from == end } else { edge.to == end }).count()
+    };
+    let cost = |site: &CounterSite| match site {
+        CounterSite::Node(node) => u128::from(weights.nodes[node.index()]) * u128::from(costs.increment),
+        CounterSite::PhiEdge(edge) => u128::from(weights.edges[edge.index()]) * u128::from(costs.increment),
+        CounterSite::Edge(edge) => {
+            let (weight, edge) = (u128::from(weights.edges[edge.index()]), cfg.edge(*edge));
+            let end_is_alone = (edge.from != Endpoint::X && degree(edge.from, true) == 1)
+                || (edge.to != Endpoint::X && degree(edge.to, false) == 1);
+            let split = if end_is_alone { 0 } else { weight * u128::from(costs.jump) + u128::from(costs.size) };
+            weight * u128::from(costs.increment) + split
+        }
+    };
+    (plan.iter().filter(|site| matches!(site, CounterSite::PhiEdge(_))).count(), plan.iter().map(cost).sum())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_subset_of_the_sites_is_cheaper(cfg in random_graph(4).prop_filter("few sites", |cfg| cfg.num_nodes() + cfg.num_edges() <= 12), seed: u64) {
+        let mut random = Random::new(seed);
+        // Weights that are a flow, as the compiler's estimates are.
+        let walked = Walked::at_random(&cfg, &mut random, 10, 50);
+        let positive = |weight: &i128| u64::try_from(*weight).unwrap_or(0);
+        let weights = Weights { nodes: walked.nodes().to_vec(), edges: walked.edges().iter().map(positive).collect() };
+        let costs = Costs { increment: 1 + random.below(3), jump: random.below(3), size: u64::from(random.below(3)) };
+        let plan = plan_counters(&cfg, &weights, Placement::Tree, &costs);
+        let planned = price(&cfg, &weights, &costs, &plan.sites);
+
+        let sites: Vec<CounterSite> = cfg.node_ids().map(CounterSite::Node).chain(check_sites(&cfg)).collect();
+        for subset in 0u32..1 << sites.len() {
+            if subset.count_ones() as usize > plan.num_counters() {
+                continue;
+            }
+            let chosen: Vec<CounterSite> = sites.iter().enumerate().filter(|(bit, _)| subset >> bit & 1 == 1).map(|(_, site)| *site).collect();
+            if price(&cfg, &weights, &costs, &chosen) < planned {
+                let cheaper = CounterPlan { sites: chosen };
+                prop_assert!(!determined_by_rank(&cfg, &cheaper).everything(), "{:?} is cheaper than {:?}", cheaper, plan);
+            }
+        }
+    }
+}
+
+/// `for (;;) { if (a) break; if (b) break; }`: both exits and the way back are critical edges.
+#[test]
+fn the_price_of_a_jump_moves_counters_from_critical_edges_to_nodes() {
+    let cfg = graph(4, vec![edge(X, 0), edge(0, 1), edge(1, 2), edge(1, 3), edge(2, 1), edge(2, 3), edge(3, X)]);
+    let weights = Weights { nodes: vec![10, 20, 15, 10], edges: vec![10, 10, 15, 5, 10, 5, 10] };
+    let sites = |jump| plan_counters(&cfg, &weights, Placement::Tree, &Costs { increment: 1, jump, size: 0 }).sites;
+    assert_eq!(sites(0), on_edges(&[3, 4, 5]).sites, "three splits for 20 increments");
+    assert_eq!(sites(1), [on_nodes(&[0, 2]).sites, on_edges(&[3]).sites].concat(), "30 increments, 5 jumps");
+}
+
+/// Two indirect jumps with the same two targets: a cycle of edges that only phis can count.
+#[test]
+fn one_phi_breaks_a_cycle_of_indirect_edges() {
+    let cfg = graph(
+        5,
+        vec![
+            edge(X, 0),
+            edge(0, 1),
+            edge(0, 2),
+            indirect(1, 3),
+            indirect(1, 4),
+            indirect(2, 3),
+            indirect(2, 4),
+            edge(3, X),
+            edge(4, X),
+        ],
+    );
+    let weights = Weights { nodes: vec![10, 6, 4, 5, 5], edges: vec![10, 6, 4, 4, 2, 1, 3, 5, 5] };
+    let plan = plan_counters(&cfg, &weights, Placement::Tree, &Costs::default());
+    let phis: Vec<_> = plan.sites.iter().filter(|site| matches!(site, CounterSite::PhiEdge(_))).collect();
+    assert_eq!(phis, [&CounterSite::PhiEdge(bbprof_flow::EdgeId::new(5))], "the coldest of the four");
+}
