@@ -48,7 +48,7 @@ pub struct Process {
     pub fate: String,
     /// Why its counts may not be those of whole activations, in words; `None` when they are.
     pub caveat: Option<String>,
-    /// The profiled images it had loaded, ascending: the executable and shared libraries.
+    /// The profiled images it had loaded: the executable, where it is profiled, then shared libraries, ascending.
     pub images: Vec<BuildId>,
 }
 

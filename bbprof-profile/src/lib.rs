@@ -13,6 +13,7 @@ mod lines;
 mod merge;
 mod name;
 mod profile;
+mod raw;
 mod solve;
 mod source;
 mod view;
@@ -26,6 +27,7 @@ pub use lines::{BranchKey, Line, LineTable, Outcome, SourceFunction, SourceLines
 pub use merge::Merger;
 pub use name::demangle;
 pub use profile::{Profile, SkippedFunction, Totals};
+pub use raw::merged_from_raw;
 pub use solve::{FunctionCounts, Inexact, SolvedImage};
 pub use source::{FileId, Files};
 pub use view::{BlockEdge, BlockView, FunctionView};

@@ -1,0 +1,192 @@
+//! Source with counts: for a function or a whole file, each line with its count and the ways its branches went.
+
+use crate::number::{grouped, percent};
+use crate::table::cut_middle;
+use bbprof_profile::{BranchKey, FileId, FunctionView, LineTable, Profile, SourceLines};
+use std::io::{self, Write};
+use std::ops::RangeInclusive;
+
+/// What to annotate.
+#[derive(Clone, Debug)]
+pub enum Subject<'p> {
+    /// The instantiations of one function: their own code, and what is inlined into it.
+    Functions(Vec<FunctionView<'p>>),
+    /// All code of a source file.
+    File(FileId),
+}
+
+/// Why a subject cannot be found.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum AnnotateError {
+    /// Nothing has this name.
+    #[error("no function or source file of the profile is called {wanted:?}{}", suggestion(.nearest))]
+    NotFound {
+        /// What was asked for.
+        wanted: String,
+        /// Names that contain it, the hottest first, at most five.
+        nearest: Vec<String>,
+    },
+    /// Several functions or files have this name.
+    #[error("{wanted:?} is ambiguous; give one of: {}", .candidates.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        wanted: String,
+        /// Names that are not.
+        candidates: Vec<String>,
+    },
+}
+
+fn suggestion(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; did you mean {}", nearest.join(", ")) }
+}
+
+/// Finds a function by linker symbol, name, or the end of its name behind `::`; or a file by path or the end of its path.
+///
+/// # Errors
+/// When nothing, or more than one thing, has this name.
+pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p>, AnnotateError> {
+    let plain = |function: &FunctionView<'_>| crate::summary::without_generics(function.name());
+    let ends_with = |name: &str| name.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with("::"));
+    let tests: [&dyn Fn(&FunctionView<'_>) -> bool; 3] = [
+        &|function| function.symbol() == wanted || function.name() == wanted,
+        &|function| ends_with(function.name()),
+        &|function| ends_with(&plain(function)),
+    ];
+    for test in tests {
+        let found: Vec<FunctionView<'p>> = profile.functions().filter(|function| test(function)).collect();
+        let mut places: Vec<(Option<FileId>, u32)> = found.iter().map(|function| (function.file(), function.line())).collect();
+        places.sort_unstable();
+        places.dedup();
+        match places.len() {
+            0 => {}
+            1 => return Ok(Subject::Functions(found)),
+            _ => {
+                let mut candidates: Vec<String> = found.iter().map(|function| function.symbol().to_owned()).collect();
+                candidates.sort();
+                candidates.dedup();
+                if candidates.len() > 1 {
+                    return Err(AnnotateError::Ambiguous { wanted: wanted.to_owned(), candidates });
+                }
+                return Ok(Subject::Functions(found));
+            }
+        }
+    }
+    find_file(profile, wanted).map(Subject::File)
+}
+
+fn find_file(profile: &Profile, wanted: &str) -> Result<FileId, AnnotateError> {
+    let table = LineTable::new(profile);
+    let of_path = |path: &str| path.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+    let files: Vec<FileId> = table.files.keys().copied().filter(|file| of_path(profile.files.path(*file))).collect();
+    match files[..] {
+        [file] => Ok(file),
+        [] => {
+            let mut near: Vec<(u128, String)> = profile
+                .functions()
+                .filter(|function| function.name().contains(wanted))
+                .map(|function| (function.counts.instructions, cut_middle(function.name(), 100)))
+                .collect();
+            near.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+            let nearest = near.into_iter().map(|(_, name)| name).take(5).collect();
+            Err(AnnotateError::NotFound { wanted: wanted.to_owned(), nearest })
+        }
+        _ => {
+            let candidates = files.iter().map(|file| profile.files.path(*file).to_owned()).collect();
+            Err(AnnotateError::Ambiguous { wanted: wanted.to_owned(), candidates })
+        }
+    }
+}
+
+/// Writes the source of `subject` with counts; `read` gives the text of a file, or why it cannot.
+///
+/// # Errors
+/// When `out` cannot be written. A missing source is no error: the counts are written without it.
+pub fn annotate(
+    profile: &Profile,
+    subject: &Subject<'_>,
+    read: impl Fn(&str) -> io::Result<String>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match subject {
+        Subject::File(file) => {
+            let table = LineTable::new(profile);
+            let Some(source) = table.files.get(file) else { return Ok(()) };
+            write_source(profile, *file, source, 1..=u32::MAX, &read, out)
+        }
+        Subject::Functions(functions) => {
+            let table = LineTable::of_functions(functions);
+            let Some(first) = functions.first() else { return Ok(()) };
+            let entries: u128 = functions.iter().map(|function| u128::from(function.counts.entries)).sum();
+            let instructions: u128 = functions.iter().map(|function| function.counts.instructions).sum();
+            let copies = if functions.len() > 1 { format!(" ({} instantiations)", functions.len()) } else { String::new() };
+            writeln!(out, "{}{copies}", first.name())?;
+            writeln!(out, "entered {} times, {} instructions", grouped(entries), grouped(instructions))?;
+            let Some(file) = first.file() else {
+                return writeln!(out, "no source is known for it: it was compiled without debug information");
+            };
+            let Some(source) = table.files.get(&file) else { return Ok(()) };
+            let last = source.functions.iter().filter(|((line, _), _)| *line == first.line()).map(|(_, f)| f.last_line).max();
+            write_source(profile, file, source, first.line()..=last.unwrap_or(u32::MAX), &read, out)
+        }
+    }
+}
+
+fn write_source(
+    profile: &Profile,
+    file: FileId,
+    source: &SourceLines,
+    range: RangeInclusive<u32>,
+    read: &impl Fn(&str) -> io::Result<String>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let path = profile.files.path(file);
+    writeln!(out, "{}:{}", path, range.start())?;
+    let text = read(path);
+    let texts: Vec<&str> = match &text {
+        Ok(text) => text.lines().collect(),
+        Err(error) => {
+            writeln!(out, "(source not shown: {error})")?;
+            Vec::new()
+        }
+    };
+    let last_counted = source.lines.range(range.clone()).next_back().map_or(0, |(line, _)| *line);
+    if text.is_ok() && last_counted as usize > texts.len() {
+        writeln!(out, "(the file has {} lines, but code on line {last_counted}: it was changed since the build)", texts.len())?;
+    }
+    let hottest = source.lines.range(range.clone()).map(|(_, line)| line.instructions).max().unwrap_or(0);
+    let width = source.lines.range(range.clone()).map(|(_, line)| grouped(line.count).len()).max().unwrap_or(1).max(5);
+    let last = if texts.is_empty() { last_counted } else { last_counted.max(texts.len() as u32) }.min(*range.end());
+    for number in *range.start()..=last {
+        let line = source.lines.get(&number);
+        if texts.is_empty() && line.is_none() {
+            continue;
+        }
+        let count = line.map_or_else(String::new, |line| grouped(line.count));
+        // A line with at least a tenth of the hottest line's instructions is marked.
+        let mark = if line.is_some_and(|line| hottest > 0 && line.instructions >= hottest.div_ceil(10)) { '*' } else { ' ' };
+        let text: String = texts.get(number as usize - 1).unwrap_or(&"").chars().map(plain).collect();
+        writeln!(out, "{}", format!("{count:>width$} {mark} {number:>5}  {text}").trim_end())?;
+        write_ways(source, number, width, out)?;
+    }
+    Ok(())
+}
+
+/// A line below the source line for each of its branches: the share of every way.
+fn write_ways(source: &SourceLines, number: u32, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let first = |line: u32| BranchKey { line, symbol: String::new(), node: 0 };
+    for (_, outcomes) in source.branches.range(first(number)..first(number + 1)) {
+        let counts: Option<Vec<u64>> = outcomes.iter().map(|outcome| outcome.count).collect();
+        let Some(counts) = counts else { continue };
+        let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();
+        if total > 0 {
+            let ways: Vec<String> = counts.iter().map(|count| format!("{} %", percent(u128::from(*count), total))).collect();
+            writeln!(out, "{:width$}          branch: {}", "", ways.join(" / "))?;
+        }
+    }
+    Ok(())
+}
+
+/// Tabs stay; what could move the cursor does not.
+fn plain(c: char) -> char {
+    if c.is_control() && c != '\t' { '?' } else { c }
+}
