@@ -14,6 +14,9 @@ pub const GLOBAL_SECTION: &str = ".bss.bbprof";
 /// Zero-sized section that holds the presence markers.
 pub const MARKER_SECTION: &str = ".bbprof.marker";
 
+/// Section of the note in the shim's generated object, see [`crate::image`]; an object that has it is a generated object.
+pub const NOTE_SECTION: &str = ".note.bbprof";
+
 /// Thread-local word of an image whose modules use [`crate::manifest::Storage::Delta`]: what to add to the address of a
 /// counter in the global array to get this thread's own; 0 for the thread that owns the global array itself, 1 before a
 /// thread has its own. Without the shim it is always 0.

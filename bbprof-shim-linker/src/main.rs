@@ -1,2 +1,45 @@
-//! placeholder
-fn main() {}
+//! The linker shim: stands in for a linker (`ld`) or for a compiler driver that links (`cc`), gathers the manifests that
+//! instrumented objects carry, defines all their counters in one object, adds the runtime, and lets the real linker link.
+//!
+//! ```text
+//! arguments --command_line--> LinkCommand --inputs--> files --scan--> modules --link_plan--> LinkPlan
+//! LinkPlan --generated_object--> first object of the link      LinkPlan --map_file--> OUTPUT.bbmap
+//! ```
+//! Where nothing is instrumented, or nothing is linked, the real linker is executed as if the shim were not there.
+
+mod command_line;
+mod dependency_file;
+mod generated_object;
+mod inputs;
+mod link;
+mod link_plan;
+mod linker_script;
+mod map_file;
+mod mapped_file;
+mod real_linker;
+mod runtime;
+mod saved_link;
+mod scan;
+#[cfg(test)]
+mod test_modules;
+
+use real_linker::Role;
+use std::env;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Requirement missing, or inputs that cannot be profiled as they are.
+const EXIT_REFUSED: u8 = 2;
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os();
+    let program = arguments.next().unwrap_or_else(|| OsString::from("ld"));
+    let arguments: Vec<OsString> = arguments.collect();
+    match link::run(&Role::of(&program), &arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("bbprof-shim-linker: error: {error:#}");
+            ExitCode::from(EXIT_REFUSED)
+        }
+    }
+}

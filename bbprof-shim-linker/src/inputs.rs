@@ -1,0 +1,220 @@
+//! From the names on a link line to files: library search, linker scripts, thin archives; what each file is, decided by its
+//! first bytes.
+
+use crate::command_line::{Input, InputMode, InputName, Level, LinkCommand};
+use crate::linker_script;
+use crate::mapped_file::MappedFile;
+use object::read::archive::ArchiveFile;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FileKind {
+    /// ELF relocatable.
+    Object,
+    /// `ar` archive, thin or not.
+    Archive,
+    /// ELF shared library (or an executable, which no linker takes).
+    SharedLibrary,
+    /// Linker script.
+    Script,
+    /// Anything else, left to the linker.
+    Other,
+}
+
+/// An input file of the link.
+#[derive(Debug)]
+pub(crate) struct InputFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What messages and the map call it.
+    pub origin: String,
+    /// Its bytes.
+    pub bytes: MappedFile,
+    /// What it is.
+    pub kind: FileKind,
+    /// The linker may leave it (or its members) out.
+    pub optional: bool,
+}
+
+/// Where linkers look besides `-L`.
+const SYSTEM_DIRS: &[&str] = &[
+    "/usr/local/lib/x86_64-linux-gnu",
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/local/lib64",
+    "/lib64",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/lib",
+    "/usr/lib",
+];
+/// A script longer than this is no list of libraries; it keeps big text files from being searched (a guess).
+const MAX_SCRIPT_BYTES: usize = 1 << 20;
+/// Scripts naming scripts deeper than this name themselves.
+const MAX_SCRIPT_DEPTH: u32 = 16;
+
+/// Decides by the first bytes; text is a script when it reads like one.
+pub(crate) fn sniff(bytes: &[u8]) -> FileKind {
+    if bytes.starts_with(b"\x7fELF") {
+        // e_type, in the file's own byte order: ET_REL is 1.
+        return match bytes.get(16..18) {
+            Some([1, 0] | [0, 1]) => FileKind::Object,
+            _ => FileKind::SharedLibrary,
+        };
+    }
+    if bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n") {
+        return FileKind::Archive;
+    }
+    if bytes.len() <= MAX_SCRIPT_BYTES && linker_script::inputs(bytes).is_some() {
+        return FileKind::Script;
+    }
+    FileKind::Other
+}
+
+/// Finds and maps every input; what cannot be found or read is left to the linker to complain about.
+pub(crate) fn load(command: &LinkCommand, level: Level) -> Vec<InputFile> {
+    let mut loader =
+        Loader { dirs: search_dirs(command, level), sysroot: command.sysroot.clone(), seen: HashSet::new(), files: Vec::new() };
+    for input in &command.inputs {
+        loader.input(input, 0);
+    }
+    loader.files
+}
+
+struct Loader {
+    dirs: Vec<PathBuf>,
+    sysroot: Option<PathBuf>,
+    seen: HashSet<(PathBuf, bool)>,
+    files: Vec<InputFile>,
+}
+
+impl Loader {
+    fn input(&mut self, input: &Input, script_depth: u32) {
+        if input.mode.foreign {
+            return;
+        }
+        let found = match &input.name {
+            InputName::File(path) => self.file(path, script_depth),
+            InputName::Library(name) => self.library(name, input.mode),
+            InputName::LibraryFile(name) => self.dirs.iter().map(|dir| dir.join(name)).find(|path| path.is_file()),
+        };
+        if let Some(path) = found {
+            self.add(path, input.mode, script_depth);
+        }
+    }
+
+    /// A file named on the command line, or by a script: those are searched for in the sysroot and the library folders, too.
+    fn file(&self, path: &Path, script_depth: u32) -> Option<PathBuf> {
+        let in_sysroot =
+            self.sysroot.as_ref().filter(|_| script_depth > 0).and_then(|root| Some(root.join(path.strip_prefix("/").ok()?)));
+        in_sysroot
+            .filter(|path| path.is_file())
+            .or_else(|| path.is_file().then(|| path.to_owned()))
+            .or_else(|| self.dirs.iter().map(|dir| dir.join(path)).find(|path| script_depth > 0 && path.is_file()))
+    }
+
+    fn library(&self, name: &OsStr, mode: InputMode) -> Option<PathBuf> {
+        let file = |extension: &str| {
+            let mut file = OsString::from("lib");
+            file.push(name);
+            file.push(extension);
+            file
+        };
+        let names = if mode.static_only { vec![file(".a")] } else { vec![file(".so"), file(".a")] };
+        self.dirs.iter().flat_map(|dir| names.iter().map(move |name| dir.join(name))).find(|path| path.is_file())
+    }
+
+    fn add(&mut self, path: PathBuf, mode: InputMode, script_depth: u32) {
+        let Ok(bytes) = MappedFile::open(&path) else { return };
+        let kind = sniff(&bytes);
+        let optional = if kind == FileKind::Archive { !mode.whole_archive } else { mode.lazy };
+        if !self.seen.insert((path.clone(), optional)) {
+            return;
+        }
+        let script = (kind == FileKind::Script && script_depth < MAX_SCRIPT_DEPTH).then(|| linker_script::inputs(&bytes)).flatten();
+        let origin = origin(&path);
+        let thin = bytes.starts_with(b"!<thin>\n").then(|| thin_members(&bytes, &path)).unwrap_or_default();
+        self.files.push(InputFile { path, origin: origin.clone(), bytes, kind, optional });
+        for member in thin {
+            let Ok(bytes) = MappedFile::open(&member) else { continue };
+            let kind = sniff(&bytes);
+            let name = member.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+            let origin = format!("{origin}({name})");
+            self.files.push(InputFile { path: member, origin, bytes, kind, optional });
+        }
+        for name in script.unwrap_or_default() {
+            self.input(&Input { name, mode }, script_depth + 1);
+        }
+    }
+}
+
+/// Members of a thin archive are files beside it. A member that is an archive again is taken whole; what the linker leaves out
+/// of it shows in the presence table.
+fn thin_members(bytes: &[u8], archive: &Path) -> Vec<PathBuf> {
+    let folder = archive.parent().unwrap_or(Path::new(""));
+    let Ok(archive) = ArchiveFile::parse(bytes) else { return Vec::new() };
+    let mut members: Vec<PathBuf> =
+        archive.members().flatten().map(|member| folder.join(OsStr::from_bytes(member.name()))).collect();
+    members.dedup();
+    members
+}
+
+/// As named when relative; the bare file name otherwise, so that maps do not depend on where a build tree stands. Objects in
+/// the temporary folder have random names, which say nothing.
+fn origin(path: &Path) -> String {
+    if path.is_relative() {
+        return path.display().to_string();
+    }
+    if path.parent().is_some_and(|folder| folder == std::env::temp_dir()) {
+        return "temporary object".to_owned();
+    }
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn search_dirs(command: &LinkCommand, level: Level) -> Vec<PathBuf> {
+    let root = command.sysroot.as_deref();
+    let in_root = |dir: &str| root.map_or_else(|| PathBuf::from("/").join(dir), |root| root.join(dir));
+    let named = command.library_dirs.iter().map(|dir| {
+        let text = dir.to_string_lossy();
+        let relative = text.strip_prefix('=').or_else(|| text.strip_prefix("$SYSROOT"));
+        relative.map_or_else(|| dir.clone(), |dir| in_root(dir.trim_start_matches('/')))
+    });
+    let from_environment = std::env::var_os("LIBRARY_PATH").filter(|_| level == Level::Cc).unwrap_or_default();
+    let from_environment: Vec<PathBuf> =
+        std::env::split_paths(&from_environment).filter(|dir| !dir.as_os_str().is_empty()).collect();
+    let system = SYSTEM_DIRS.iter().map(|dir| in_root(dir.trim_start_matches('/')));
+    named.chain(from_environment).chain(system).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_by_first_bytes() {
+        let elf = |low: u8| {
+            let mut bytes = b"\x7fELF\x02\x01\x01".to_vec();
+            bytes.resize(16, 0);
+            bytes.extend([low, 0]);
+            bytes
+        };
+        assert_eq!(sniff(&elf(1)), FileKind::Object);
+        assert_eq!(sniff(&elf(3)), FileKind::SharedLibrary);
+        assert_eq!(sniff(b"\x7fELF"), FileKind::SharedLibrary);
+        assert_eq!(sniff(b"!<thin>\n"), FileKind::Archive);
+        assert_eq!(sniff(b"INPUT(a.o)"), FileKind::Script);
+        assert_eq!(sniff(b"BC\xc0\xde"), FileKind::Other);
+        assert_eq!(sniff(b""), FileKind::Other);
+    }
+
+    #[test]
+    fn temporary_and_absolute_names_leave_the_map_alone() {
+        assert_eq!(origin(Path::new("obj/a.o")), "obj/a.o");
+        assert_eq!(origin(Path::new("/home/u/obj/a.o")), "a.o");
+        assert_eq!(origin(&std::env::temp_dir().join("a-3f2c.o")), "temporary object");
+    }
+}

@@ -1,0 +1,138 @@
+//! One link from beginning to end: read the command, find the manifests, plan, generate, link, write the map.
+
+use crate::command_line::{self, Level, LinkCommand, Product};
+use crate::generated_object::{self, ImageKind};
+use crate::inputs::{self, FileKind, InputFile};
+use crate::link_plan::{self, LinkPlan};
+use crate::real_linker::{self, Role};
+use crate::saved_link::SavedLink;
+use crate::{dependency_file, map_file, runtime, scan};
+use anyhow::{Context, Result};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+use std::{env, fs};
+use tempfile::TempDir;
+
+/// Name of the generated object within its temporary folder.
+const OBJECT_NAME: &str = "bbprof.o";
+
+/// Does what the command asks, with counters where its inputs are instrumented. Returns only when the shim itself has something
+/// to say in the end; where there is nothing to count the real linker takes this process over.
+///
+/// # Errors
+/// Instrumented inputs that cannot be linked, or no real linker, or no room for the shim's files.
+pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
+    let linker = role.real_linker()?;
+    let expanded = command_line::expand(arguments, &|path| fs::read(path).ok());
+    let command = LinkCommand::read(role.level, &expanded);
+    if command.product == Product::Nothing {
+        return become_linker(&linker, arguments);
+    }
+    let files = inputs::load(&command, role.level);
+    let saved = SavedLink::begin(role.level, &linker, &expanded, &command, &files)?;
+    if command.product == Product::Relocatable {
+        return become_linker(&linker, arguments);
+    }
+    let scan = scan::scan(&files)?;
+    let output = command.output();
+    map_file::remove_stale(&output);
+    if scan.modules.is_empty() || scan.has_generated_object {
+        return become_linker(&linker, arguments);
+    }
+    let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
+    let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
+    let additions = Additions::write(&plan, image_kind(role.level, &command, &files), role.level)?;
+    drop(scan);
+    if let Some(saved) = saved {
+        saved.add(&additions.files, &additions.options)?;
+    }
+    let status = link(&linker, arguments, &additions)?;
+    if status.success() {
+        if let Some(listing) = &command.dependency_file {
+            tidy_dependency_file(listing, additions.folder.path());
+        }
+        map_file::write(&plan.map, &output)?;
+    }
+    drop(additions);
+    Ok(pass_on(status))
+}
+
+/// What is added to a link, in a folder that goes when the link is over.
+struct Additions {
+    folder: TempDir,
+    /// The generated object and the runtime, to stand before all inputs.
+    files: [PathBuf; 2],
+    options: Vec<OsString>,
+}
+
+impl Additions {
+    fn write(plan: &LinkPlan, kind: ImageKind, level: Level) -> Result<Self> {
+        let folder =
+            tempfile::Builder::new().prefix("bbprof-link-").tempdir().context("cannot make a temporary folder for the link")?;
+        let runtime = runtime::runtime(kind);
+        let object = generated_object::generate(plan, kind).context("cannot generate the object that defines the counters")?;
+        let files = [folder.path().join(OBJECT_NAME), folder.path().join(runtime.file_name)];
+        for (path, bytes) in files.iter().zip([&object[..], runtime.archive]) {
+            fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(Self { folder, files, options: runtime.options(level).collect() })
+    }
+}
+
+fn image_kind(level: Level, command: &LinkCommand, files: &[InputFile]) -> ImageKind {
+    let is_static = match level {
+        Level::Cc => command.driver_static,
+        Level::Ld => !command.dynamic_linker && files.iter().all(|file| file.kind != FileKind::SharedLibrary),
+    };
+    match command.product {
+        Product::SharedLibrary => ImageKind::Library,
+        _ if is_static => ImageKind::Static,
+        _ => ImageKind::Dynamic,
+    }
+}
+
+fn command(linker: &Path) -> Result<Command> {
+    let (variable, depth) = real_linker::next_depth(linker)?;
+    let mut command = Command::new(linker);
+    command.env(variable, depth);
+    Ok(command)
+}
+
+/// The shim's files stand in front of everything: no option that changes how inputs are treated is in force there, and archives
+/// behind them serve the runtime.
+fn link(linker: &Path, arguments: &[OsString], additions: &Additions) -> Result<ExitStatus> {
+    let flavor = if arguments.first().is_some_and(|first| first == "-flavor") { arguments.len().min(2) } else { 0 };
+    let (flavor, rest) = arguments.split_at(flavor);
+    let mut command = command(linker)?;
+    command.args(flavor).args(&additions.files).args(&additions.options).args(rest);
+    command.status().with_context(|| format!("cannot run the real linker {}", linker.display()))
+}
+
+fn become_linker(linker: &Path, arguments: &[OsString]) -> Result<ExitCode> {
+    let error = command(linker)?.args(arguments).exec();
+    Err(error).with_context(|| format!("cannot run the real linker {}", linker.display()))
+}
+
+fn tidy_dependency_file(listing: &Path, folder: &Path) {
+    // A listing that is not text, or cannot be written again, serves as it is.
+    if let Ok(contents) = fs::read_to_string(listing) {
+        let _ = fs::write(listing, dependency_file::without(&contents, &folder.to_string_lossy()));
+    }
+}
+
+/// The linker's exit code; its death by a signal is ours.
+fn pass_on(status: ExitStatus) -> ExitCode {
+    if let Some(signal) = status.signal().and_then(rustix::process::Signal::from_named_raw) {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+    }
+    // Behind a signal that is ignored here: what a shell would say of it.
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+/// The value of an environment variable that is set and not empty.
+pub(crate) fn setting(variable: impl AsRef<OsStr>) -> Option<OsString> {
+    env::var_os(variable).filter(|value| !value.is_empty())
+}

@@ -1,0 +1,64 @@
+//! Puts the build map beside the output, and a link to it where maps are looked up by build id.
+
+use anyhow::{Context, Result};
+use bbprof_format::map::{self, BuildMap};
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Where the map of an output is.
+pub(crate) fn path_beside(output: &Path) -> PathBuf {
+    let mut name = OsString::from(output);
+    name.push(".");
+    name.push(map::EXTENSION);
+    PathBuf::from(name)
+}
+
+/// Removes the map of an earlier link: it does not belong to what is at `output` from now on. Other files of that name stay.
+pub(crate) fn remove_stale(output: &Path) {
+    let path = path_beside(output);
+    if fs::read(&path).is_ok_and(|bytes| bytes.starts_with(map::MAGIC)) {
+        // Should it stay after all, its build id tells that it is another link's.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Writes the map beside the output, in one step, and the link in the cache, when that is possible.
+///
+/// # Errors
+/// When the map cannot be written.
+pub(crate) fn write(map: &BuildMap, output: &Path) -> Result<()> {
+    if !output.is_file() {
+        // `-o /dev/null`: nothing that could be run.
+        return Ok(());
+    }
+    let path = path_beside(output);
+    let what = || format!("{}: cannot write the build map", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(".bbmap-")
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+        .with_context(what)?;
+    file.write_all(&map.encode()).with_context(what)?;
+    file.persist(&path).with_context(what)?;
+    // A convenience for binaries that are moved away from their map.
+    let _ = link_in_cache(map, &path);
+    Ok(())
+}
+
+fn link_in_cache(map: &BuildMap, path: &Path) -> Option<()> {
+    let cache = env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let cache = cache.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))?;
+    let folder = cache.join("bbprof").join("maps");
+    fs::create_dir_all(&folder).ok()?;
+    let link = folder.join(format!("{}.{}", map.build_id, map::EXTENSION));
+    let target = fs::canonicalize(path).ok()?;
+    if fs::read_link(&link).is_ok_and(|old| old == target) {
+        return Some(());
+    }
+    let new = tempfile::Builder::new().prefix(".link-").make_in(&folder, |name| symlink(&target, name)).ok()?;
+    new.into_temp_path().persist(link).ok()
+}

@@ -1,0 +1,41 @@
+//! Input files, mapped read-only: a link reads few of their bytes.
+#![allow(unsafe_code)]
+
+use memmap2::Mmap;
+use std::fs::File;
+use std::io;
+use std::ops::Deref;
+use std::path::Path;
+
+/// The bytes of a file.
+#[derive(Debug)]
+pub(crate) struct MappedFile(Option<Mmap>);
+
+impl MappedFile {
+    /// Maps a regular file.
+    ///
+    /// # Errors
+    /// When it cannot be opened or mapped, or is something else than a regular file.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        if metadata.len() == 0 {
+            return Ok(Self(None));
+        }
+        // SAFETY: the mapping is read-only and private to this process. As for the linker itself, whoever rewrites an input
+        // in place during the link makes the link fail; nothing here relies on the bytes staying the same.
+        let map = unsafe { Mmap::map(&file)? };
+        Ok(Self(Some(map)))
+    }
+}
+
+impl Deref for MappedFile {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.as_deref().unwrap_or(&[])
+    }
+}

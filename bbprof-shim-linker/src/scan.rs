@@ -1,0 +1,146 @@
+//! Finds the manifests in the inputs of a link, in parallel: only section tables and manifests are touched.
+
+use crate::inputs::{FileKind, InputFile};
+use bbprof_format::FormatError;
+use bbprof_format::manifest::{Manifest, split};
+use bbprof_format::names::{MANIFEST_SECTION, NOTE_SECTION};
+use object::Endianness;
+use object::elf::{EM_X86_64, FileHeader32, FileHeader64};
+use object::read::archive::ArchiveFile;
+use object::read::elf::{FileHeader, SectionHeader};
+use rayon::prelude::*;
+
+/// A manifest and where it was found.
+#[derive(Debug)]
+pub(crate) struct FoundModule<'a> {
+    /// `a.o` or `liba.a(a.o)`.
+    pub origin: String,
+    /// The linker may leave the module out.
+    pub optional: bool,
+    /// What it says.
+    pub manifest: Manifest<'a>,
+}
+
+/// What the inputs hold.
+#[derive(Debug, Default)]
+pub(crate) struct Scan<'a> {
+    /// Modules in link order.
+    pub modules: Vec<FoundModule<'a>>,
+    /// The shim's own object is among the inputs: somebody upstream did the work.
+    pub has_generated_object: bool,
+}
+
+/// An object that cannot be profiled as it is.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub(crate) enum ScanError {
+    #[error("{origin}: {source}; recompile it")]
+    Manifest { origin: String, source: FormatError },
+    #[error("{origin}: instrumented for {found}, but only 64-bit x86-64 code can be profiled; compile it without bbprof")]
+    Architecture { origin: String, found: String },
+}
+
+/// Looks through all inputs.
+///
+/// # Errors
+/// The first object, in link order, whose manifest cannot be used.
+pub(crate) fn scan(files: &[InputFile]) -> Result<Scan<'_>, ScanError> {
+    let per_file: Vec<Result<Scan<'_>, ScanError>> = files.par_iter().map(scan_file).collect();
+    let mut all = Scan::default();
+    for scan in per_file {
+        let scan = scan?;
+        all.modules.extend(scan.modules);
+        all.has_generated_object |= scan.has_generated_object;
+    }
+    Ok(all)
+}
+
+fn scan_file(file: &InputFile) -> Result<Scan<'_>, ScanError> {
+    match file.kind {
+        FileKind::Object => scan_object(&file.bytes, file.optional, || file.origin.clone()),
+        FileKind::Archive => scan_archive(file),
+        _ => Ok(Scan::default()),
+    }
+}
+
+fn scan_archive(file: &InputFile) -> Result<Scan<'_>, ScanError> {
+    let bytes: &[u8] = &file.bytes;
+    let Ok(archive) = ArchiveFile::parse(bytes) else { return Ok(Scan::default()) };
+    if archive.is_thin() {
+        // Its members are inputs of their own.
+        return Ok(Scan::default());
+    }
+    let members: Vec<(&[u8], &[u8])> =
+        archive.members().map_while(Result::ok).filter_map(|member| Some((member.name(), member.data(bytes).ok()?))).collect();
+    let per_member: Vec<Result<Scan<'_>, ScanError>> = members
+        .par_iter()
+        .with_min_len(8)
+        .map(|(name, data)| {
+            if crate::inputs::sniff(data) != FileKind::Object {
+                return Ok(Scan::default());
+            }
+            scan_object(data, file.optional, || format!("{}({})", file.origin, String::from_utf8_lossy(name)))
+        })
+        .collect();
+    let mut all = Scan::default();
+    for scan in per_member {
+        let scan = scan?;
+        all.modules.extend(scan.modules);
+        all.has_generated_object |= scan.has_generated_object;
+    }
+    Ok(all)
+}
+
+fn scan_object<'a>(bytes: &'a [u8], optional: bool, origin: impl Fn() -> String) -> Result<Scan<'a>, ScanError> {
+    if let Ok(header) = FileHeader64::<Endianness>::parse(bytes) {
+        let sections = sections(header, bytes);
+        let machine = header.endian().map(|endian| (header.e_machine(endian), endian));
+        if let Ok((machine, endian)) = machine
+            && (machine != EM_X86_64 || endian != Endianness::Little)
+            && !sections.manifests.is_empty()
+        {
+            return Err(ScanError::Architecture { origin: origin(), found: format!("ELF machine {machine:?}") });
+        }
+        return read_manifests(sections, optional, origin);
+    }
+    if let Ok(header) = FileHeader32::<Endianness>::parse(bytes)
+        && !sections(header, bytes).manifests.is_empty()
+    {
+        return Err(ScanError::Architecture { origin: origin(), found: "32-bit code".to_owned() });
+    }
+    Ok(Scan::default())
+}
+
+struct Sections<'a> {
+    manifests: Vec<&'a [u8]>,
+    has_note: bool,
+}
+
+/// The sections that matter; none in a file too damaged to have a section table, which is the linker's to reject.
+fn sections<'a, H: FileHeader<Endian = Endianness>>(header: &H, bytes: &'a [u8]) -> Sections<'a> {
+    let mut found = Sections { manifests: Vec::new(), has_note: false };
+    let Ok(endian) = header.endian() else { return found };
+    let Ok(table) = header.sections(endian, bytes) else { return found };
+    for section in table.iter() {
+        let Ok(name) = table.section_name(endian, section) else { continue };
+        if name == MANIFEST_SECTION.as_bytes() {
+            // Data beyond the end of the file reads as an empty, that is a truncated, manifest.
+            found.manifests.push(section.data(endian, bytes).unwrap_or_default());
+        } else if name == NOTE_SECTION.as_bytes() {
+            found.has_note = true;
+        }
+    }
+    found
+}
+
+fn read_manifests<'a>(sections: Sections<'a>, optional: bool, origin: impl Fn() -> String) -> Result<Scan<'a>, ScanError> {
+    let mut scan = Scan { modules: Vec::new(), has_generated_object: sections.has_note };
+    for section in sections.manifests {
+        let damaged = |source| ScanError::Manifest { origin: origin(), source };
+        if section.is_empty() {
+            return Err(damaged(FormatError::Truncated { kind: "manifest", expected_bytes: 64, found_bytes: 0 }));
+        }
+        let manifests = split(section).map_err(damaged)?;
+        scan.modules.extend(manifests.into_iter().map(|manifest| FoundModule { origin: origin(), optional, manifest }));
+    }
+    Ok(scan)
+}
