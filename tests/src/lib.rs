@@ -1,1 +1,19 @@
-//! placeholder
+//! What the end-to-end tests share: the installed tools, a folder per test, commands that say everything when they fail,
+//! and profiles read back through the JSON export.
+//!
+//! The tests run what a user would run. `cargo xtask test` installs bbprof into a private root and passes it in `BBPROF_ROOT`.
+
+mod case;
+mod command;
+mod exported;
+mod programs;
+mod tools;
+
+pub use case::{Case, Language};
+pub use command::{Outcome, Run};
+pub use exported::{Exported, Function};
+pub use programs::{CProgram, lua, package_source, sqlite, zstd};
+pub use tools::{Sandbox, tool};
+
+/// The optimisation levels that everything in C and C++ is tested at.
+pub const LEVELS: [&str; 5] = ["-O0", "-O1", "-O2", "-O3", "-Os"];

@@ -1,0 +1,124 @@
+//! Commands that say everything when they fail: command line, folder, exit status, both outputs.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A command to run.
+#[derive(Debug)]
+pub struct Run {
+    command: Command,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Exit code, or 128 + signal.
+    pub code: i32,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: String,
+    /// What was run, for messages.
+    pub what: String,
+}
+
+impl Run {
+    /// A program to run.
+    #[must_use]
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        let mut command = Command::new(program);
+        // What the test runner or the developer has set must not steer the tools under test.
+        for name in
+            ["BBPROF_OUT", "BBPROF_OFF", "BBPROF_DUMP", "BBPROF_MAPS", "RUSTFLAGS", "CFLAGS", "RUSTC_WRAPPER", "CARGO_TARGET_DIR"]
+        {
+            command.env_remove(name);
+        }
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_") && !["CARGO_HOME", "CARGO_NET_OFFLINE"].contains(&&*text) || text.starts_with("NEXTEST") {
+                command.env_remove(name);
+            }
+        }
+        Self { command }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    /// Adds one argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    /// Sets an environment variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs in a folder.
+    #[must_use]
+    pub fn in_folder(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
+        self
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn outcome(mut self) -> Outcome {
+        use std::os::unix::process::ExitStatusExt;
+        let what = format!("{:?}", self.command);
+        let output = self.command.stdin(Stdio::null()).output().unwrap_or_else(|e| panic!("cannot start {what}: {e}"));
+        let code = output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or(0));
+        Outcome { code, stdout: output.stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned(), what }
+    }
+
+    /// Runs it and expects success.
+    ///
+    /// # Panics
+    /// When it fails; the message says how.
+    pub fn ok(self) -> Outcome {
+        self.outcome().expect_code(0)
+    }
+}
+
+impl Outcome {
+    /// Standard output as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// Expects this exit code.
+    ///
+    /// # Panics
+    /// When it is another.
+    pub fn expect_code(self, code: i32) -> Self {
+        assert!(
+            self.code == code,
+            "exit code {} instead of {code}: {}\n--- stdout\n{}\n--- stderr\n{}",
+            self.code,
+            self.what,
+            tail(&self.text()),
+            tail(&self.stderr)
+        );
+        self
+    }
+}
+
+fn tail(text: &str) -> &str {
+    let start = text.len().saturating_sub(6_000);
+    let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[start..]
+}

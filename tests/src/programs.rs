@@ -1,0 +1,106 @@
+//! C programs that are not ours: Lua, SQLite and zstd, from the sources that crates carry, each with a small host program.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// A C program to compile.
+#[derive(Debug, Clone)]
+pub struct CProgram {
+    /// Its name.
+    pub name: &'static str,
+    /// Its source files.
+    pub sources: Vec<PathBuf>,
+    /// Options of the compiler other than the optimisation level.
+    pub options: Vec<String>,
+    /// Libraries to link.
+    pub libraries: Vec<&'static str>,
+    /// Arguments of a run that does real work.
+    pub arguments: Vec<String>,
+    /// Its exit code in that run.
+    pub exit_code: i32,
+}
+
+/// The folder of a package that `tests/programs/sources` names.
+///
+/// # Panics
+/// When cargo cannot find it.
+#[must_use]
+pub fn package_source(name: &str) -> PathBuf {
+    static METADATA: OnceLock<cargo_metadata::Metadata> = OnceLock::new();
+    let metadata = METADATA.get_or_init(|| {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/sources/Cargo.toml");
+        cargo_metadata::MetadataCommand::new().manifest_path(manifest).exec().expect("cargo metadata of tests/programs/sources")
+    });
+    let package = metadata.packages.iter().find(|package| package.name.as_str() == name);
+    let manifest = &package.unwrap_or_else(|| panic!("tests/programs/sources does not name {name}")).manifest_path;
+    manifest.parent().expect("a manifest stands in a folder").as_std_path().to_owned()
+}
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(path)
+}
+
+fn c_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+        .map(|entry| entry.expect("a folder entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().expect("paths of the tests are UTF-8").to_owned()
+}
+
+/// Lua 5.4 runs a script and leaves by `os.exit` in the middle of it.
+#[must_use]
+pub fn lua() -> CProgram {
+    let folder = package_source("lua-src").join("lua-5.4.9");
+    let mut sources = c_files(&folder);
+    sources.push(here("lua/host.c"));
+    CProgram {
+        name: "lua",
+        sources,
+        options: vec![format!("-I{}", text(&folder)), "-DLUA_USE_POSIX".to_owned()],
+        libraries: vec!["-lm"],
+        arguments: vec![text(&here("lua/work.lua")), "3".to_owned()],
+        exit_code: 3,
+    }
+}
+
+/// SQLite fills tables, joins, sorts, and rolls back.
+#[must_use]
+pub fn sqlite() -> CProgram {
+    let folder = package_source("libsqlite3-sys").join("sqlite3");
+    CProgram {
+        name: "sqlite",
+        sources: vec![folder.join("sqlite3.c"), here("sqlite/host.c")],
+        options: vec![
+            format!("-I{}", text(&folder)),
+            "-DSQLITE_THREADSAFE=0".to_owned(),
+            "-DSQLITE_OMIT_LOAD_EXTENSION".to_owned(),
+        ],
+        libraries: vec!["-lm"],
+        arguments: vec!["4000".to_owned()],
+        exit_code: 0,
+    }
+}
+
+/// zstd compresses at several levels and decompresses again.
+#[must_use]
+pub fn zstd() -> CProgram {
+    let folder = package_source("zstd-sys").join("zstd/lib");
+    let mut sources: Vec<PathBuf> =
+        ["common", "compress", "decompress"].iter().flat_map(|part| c_files(&folder.join(part))).collect();
+    sources.push(here("zstd/host.c"));
+    CProgram {
+        name: "zstd",
+        sources,
+        options: vec![format!("-I{}", text(&folder)), "-DZSTD_DISABLE_ASM".to_owned()],
+        libraries: vec![],
+        arguments: vec!["300000".to_owned()],
+        exit_code: 0,
+    }
+}

@@ -1,0 +1,60 @@
+//! Programs that are not ours: in check mode every block and edge solved from the planned counters equals the counter on
+//! every edge, at every level, and the program's output and exit code equal the plain build's.
+
+use bbprof_tests::{CProgram, Exported, LEVELS, Run, Sandbox, lua, sqlite, tool, zstd};
+use std::path::Path;
+
+fn compile(program: &CProgram, compiler: &Path, sandbox: &Sandbox, output: &str, options: &[&str]) -> std::path::PathBuf {
+    let path = sandbox.join(output);
+    Run::new(compiler)
+        .args(options)
+        .args(&program.options)
+        .arg("-o")
+        .arg(&path)
+        .args(&program.sources)
+        .args(&program.libraries)
+        .in_folder(sandbox.path())
+        .ok();
+    path
+}
+
+fn check_at(program: &CProgram, level: &str) {
+    let sandbox = Sandbox::new(program.name);
+    let plain = compile(program, "clang-22".as_ref(), &sandbox, "plain", &[level]);
+    let profiled = compile(program, &tool("bbprof-cc"), &sandbox, "profiled", &[level, "--bbprof-counters=check"]);
+    let expected = Run::new(plain).args(&program.arguments).in_folder(sandbox.path()).outcome().expect_code(program.exit_code);
+    let raw = sandbox.join("run.bbraw");
+    let found = Run::new(profiled)
+        .args(&program.arguments)
+        .env("BBPROF_OUT", &raw)
+        .in_folder(sandbox.path())
+        .outcome()
+        .expect_code(program.exit_code);
+    assert_eq!(found.text(), expected.text(), "{} {level}: the output changed", program.name);
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&raw).ok();
+    assert!(verified.text().contains("exact"), "{}", verified.text());
+    let exported = Exported::of(&[raw]);
+    assert!(exported.is_exact());
+    assert_eq!(exported.entries("main"), Some(1));
+    assert!(exported.total("blocks_executed") > 500, "{} {level}: too little was executed to mean anything", program.name);
+}
+
+/// `-O0` and `-O2` always; all levels in the long suite (`BBPROF_LONG`).
+fn levels() -> Vec<&'static str> {
+    if std::env::var_os("BBPROF_LONG").is_some() { LEVELS.to_vec() } else { vec!["-O0", "-O2"] }
+}
+
+#[test]
+fn lua_is_exact() {
+    LEVELS.iter().for_each(|level| check_at(&lua(), level));
+}
+
+#[test]
+fn sqlite_is_exact() {
+    levels().iter().for_each(|level| check_at(&sqlite(), level));
+}
+
+#[test]
+fn zstd_is_exact() {
+    levels().iter().for_each(|level| check_at(&zstd(), level));
+}
