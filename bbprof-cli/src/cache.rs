@@ -1,0 +1,102 @@
+//! The cache folder (`$XDG_CACHE_HOME/bbprof`, else `~/.cache/bbprof`): folders named after their content.
+//!
+//! Nothing locks. A folder is filled under a temporary name and renamed; when two processes race, either result is the same.
+
+use anyhow::{Context, Result, bail};
+use bbprof_format::Digest;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// The cache folder.
+pub(crate) fn root() -> Result<PathBuf> {
+    let base = match std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
+        Some(base) => base,
+        None => PathBuf::from(
+            std::env::var_os("HOME").filter(|home| !home.is_empty()).context("neither XDG_CACHE_HOME nor HOME is set")?,
+        )
+        .join(".cache"),
+    };
+    Ok(base.join("bbprof"))
+}
+
+/// Fills `folder` with `fill`, unless it is there: under a temporary name, then renamed.
+pub(crate) fn folder_once(folder: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let parent = folder.parent().context("a cache folder has a parent")?;
+    fs::create_dir_all(parent).with_context(|| format!("{}: cannot make the cache folder", parent.display()))?;
+    let temporary = tempfile::Builder::new().prefix(".new-").tempdir_in(parent).with_context(|| parent.display().to_string())?;
+    fill(temporary.path())?;
+    let temporary = temporary.keep();
+    match fs::rename(&temporary, folder) {
+        Ok(()) => Ok(()),
+        Err(_) if folder.is_dir() => {
+            // Another process was quicker; its folder has the same content.
+            fs::remove_dir_all(&temporary).with_context(|| temporary.display().to_string())
+        }
+        Err(error) => bail!("{}: cannot rename to {}: {error}", temporary.display(), folder.display()),
+    }
+}
+
+/// Writes a file so that readers see the old or the new content, never a part.
+pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
+    let parent = path.parent().context("a file has a folder")?;
+    fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+    let mut file = tempfile::NamedTempFile::new_in(parent).with_context(|| parent.display().to_string())?;
+    file.write_all(content).with_context(|| path.display().to_string())?;
+    file.persist(path).with_context(|| path.display().to_string())?;
+    Ok(())
+}
+
+/// Makes `link` point at `target`, replacing an earlier link atomically.
+pub(crate) fn link_atomically(target: &Path, link: &Path) -> Result<()> {
+    let parent = link.parent().context("a link has a folder")?;
+    let temporary = tempfile::Builder::new().prefix(".new-").tempdir_in(parent).with_context(|| parent.display().to_string())?;
+    let fresh = temporary.path().join("link");
+    symlink(target, &fresh).with_context(|| fresh.display().to_string())?;
+    fs::rename(&fresh, link).with_context(|| link.display().to_string())
+}
+
+/// A cheap fingerprint of a file: path without links, size, time of last change.
+pub(crate) fn stamp(path: &Path) -> Result<String> {
+    let path = path.canonicalize().with_context(|| path.display().to_string())?;
+    let meta = path.metadata().with_context(|| path.display().to_string())?;
+    Ok(format!("{}\0{}\0{}.{}", path.display(), meta.size(), meta.mtime(), meta.mtime_nsec()))
+}
+
+/// The digest of a file's content.
+pub(crate) fn content(path: &Path) -> Result<Digest> {
+    Ok(Digest::of(&fs::read(path).with_context(|| path.display().to_string())?))
+}
+
+/// The digest of texts, as a folder's name: 16 hexadecimal digits are enough among a user's few.
+pub(crate) fn name_of<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut name = Digest::of_parts(parts.into_iter().map(str::as_bytes)).to_string();
+    name.truncate(16);
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_filled_once() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("a/b");
+        folder_once(&folder, |path| Ok(fs::write(path.join("x"), "1")?)).unwrap();
+        folder_once(&folder, |_| bail!("filled twice")).unwrap();
+        assert_eq!(fs::read_to_string(folder.join("x")).unwrap(), "1");
+        assert_eq!(fs::read_dir(folder.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn nothing_is_left_when_filling_fails() {
+        let place = tempfile::tempdir().unwrap();
+        assert!(folder_once(&place.path().join("a"), |_| bail!("no")).is_err());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,171 @@
+//! Tells our options from cargo's on one command line.
+//!
+//! Everything that is not ours goes to cargo as it is and in its order, so that options of future cargos work too.
+
+use crate::config::Settings;
+use clap::{Args, CommandFactory, Parser};
+use std::ffi::{OsStr, OsString};
+
+/// Our own options of `cargo bbprof build|run|test|bench|nextest`.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct CargoOptions {
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Leave out the summary of the run's profile
+    #[arg(long)]
+    pub no_report: bool,
+    /// Cargo's own options
+    #[arg(last = true, hide = true)]
+    pub cargo: Vec<OsString>,
+}
+
+/// Only to ask clap for the names of our options.
+#[derive(Parser)]
+struct Names {
+    #[command(flatten)]
+    options: CargoOptions,
+}
+
+/// A command line after the subcommand, told apart.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Split {
+    /// Ours, to be parsed by clap.
+    pub own: Vec<OsString>,
+    /// Cargo's and the program's, `--` included.
+    pub cargo: Vec<OsString>,
+}
+
+/// Splits the words that follow the subcommand. Ours end at `--`.
+pub(crate) fn split(words: impl IntoIterator<Item = OsString>) -> Split {
+    let command = Names::command();
+    // (long name, whether a value follows as its own word)
+    let mut own: Vec<(String, bool)> = command
+        .get_arguments()
+        .filter_map(|arg| {
+            let takes = arg.get_action().takes_values() && !arg.is_require_equals_set();
+            Some((format!("--{}", arg.get_long()?), takes))
+        })
+        .collect();
+    own.push(("--help".into(), false));
+    own.push(("-h".into(), false));
+    let mut split = Split::default();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            split.cargo.push(word);
+            split.cargo.extend(words);
+            break;
+        }
+        let text = word.to_string_lossy().into_owned();
+        let (name, has_value) = text.split_once('=').map_or((&*text, false), |(name, _)| (name, true));
+        match own.iter().find(|(own, _)| own == name) {
+            Some((_, takes)) => {
+                split.own.push(word);
+                if *takes && !has_value {
+                    split.own.extend(words.next());
+                }
+            }
+            None => split.cargo.push(word),
+        }
+    }
+    split
+}
+
+/// Cargo's options, to be looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct CargoWords {
+    /// Before `--`.
+    pub options: Vec<OsString>,
+    /// From `--` on.
+    pub rest: Vec<OsString>,
+}
+
+impl CargoWords {
+    /// Parts a command line at `--`.
+    pub(crate) fn new(words: Vec<OsString>) -> Self {
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        Self { options: words[..end].to_vec(), rest: words[end..].to_vec() }
+    }
+
+    /// All values of an option, as `--name V`, `--name=V`, `-n V` or `-nV`.
+    pub(crate) fn values(&self, long: &str, short: Option<&str>) -> Vec<OsString> {
+        let mut values = Vec::new();
+        let mut words = self.options.iter();
+        while let Some(word) = words.next() {
+            if word == long || short.is_some_and(|short| word == short) {
+                values.extend(words.next().cloned());
+            } else if let Some(value) = value_within(word, long, short) {
+                values.push(value);
+            }
+        }
+        values
+    }
+
+    /// Removes an option with a value, and gives its last value.
+    pub(crate) fn take(&mut self, long: &str) -> Option<OsString> {
+        let value = self.values(long, None).pop();
+        let mut kept = Vec::new();
+        let mut words = std::mem::take(&mut self.options).into_iter();
+        while let Some(word) = words.next() {
+            if word == long {
+                words.next();
+            } else if value_within(&word, long, None).is_none() {
+                kept.push(word);
+            }
+        }
+        self.options = kept;
+        value
+    }
+
+    /// Whether a flag stands there.
+    pub(crate) fn has(&self, flag: &str) -> bool {
+        self.options.iter().any(|word| word == flag)
+    }
+
+    /// Whether cargo is asked to be quiet.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.has("-q") || self.has("--quiet")
+    }
+}
+
+fn value_within(word: &OsStr, long: &str, short: Option<&str>) -> Option<OsString> {
+    let word = word.to_str()?;
+    if let Some(value) = word.strip_prefix(long).and_then(|rest| rest.strip_prefix('=')) {
+        return Some(value.into());
+    }
+    let value = word.strip_prefix(short?)?;
+    (!value.is_empty()).then(|| value.strip_prefix('=').unwrap_or(value).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn ours_and_cargos_are_told_apart() {
+        let got = split(words("--release --counters check -p a --deps=all --no-report --ir --bin x -- --counters blocks"));
+        assert_eq!(got.own, words("--counters check --deps=all --no-report --ir"));
+        assert_eq!(got.cargo, words("--release -p a --bin x -- --counters blocks"));
+    }
+
+    #[test]
+    fn patterns_may_start_with_a_hyphen() {
+        let got = split(words("--exclude-fn -x --exclude pkg"));
+        assert_eq!((got.own, got.cargo), (words("--exclude-fn -x"), words("--exclude pkg")));
+    }
+
+    #[test]
+    fn values_are_found_in_every_spelling() {
+        let mut line = CargoWords::new(words("-p a -pb --package=c --target-dir=d --target t --target-dir e -q -- -p z"));
+        assert_eq!(line.values("--package", Some("-p")), words("a b c"));
+        assert_eq!(line.values("--target", None), words("t"));
+        assert_eq!(line.take("--target-dir"), Some("e".into()));
+        assert_eq!(line.options, words("-p a -pb --package=c --target t -q"));
+        assert!(line.is_quiet());
+        assert_eq!(line.rest, words("-- -p z"));
+    }
+}

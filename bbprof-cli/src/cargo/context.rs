@@ -1,0 +1,190 @@
+//! The resolved world of one `cargo bbprof` command: cargo, rustc, target, directories, tools.
+
+use super::args::{CargoOptions, CargoWords};
+use super::packages::Packages;
+use super::{Subcommand, c_parts};
+use crate::cache;
+use crate::config::Settings;
+use crate::exit::require;
+use crate::installation::Installation;
+use crate::plugin::{PluginOptions, Rustc, plugin_with_options};
+use crate::tools::{ToolSettings, Tools};
+use anyhow::{Context as _, Result};
+use cargo_metadata::{Metadata, MetadataCommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Everything that is known before cargo starts.
+pub(crate) struct Context {
+    pub subcommand: Subcommand,
+    pub cargo: OsString,
+    pub words: CargoWords,
+    /// Target triples; one, unless the user names several.
+    pub targets: Vec<String>,
+    /// What cargo's target directory would be without us.
+    pub target_dir: PathBuf,
+    /// The target directory of these options, within [`Context::target_dir`].
+    pub our_dir: PathBuf,
+    /// The user keeps intermediate files apart (`build.build-dir`).
+    pub has_build_dir: bool,
+    pub tools: Tools,
+    pub has_c_tools: bool,
+    pub has_cxx_tools: bool,
+    pub report: bool,
+}
+
+impl Context {
+    /// Looks at everything, and compiles the plugin if needed.
+    pub(crate) fn resolve(subcommand: Subcommand, options: CargoOptions) -> Result<Self> {
+        let installation = Installation::find()?;
+        let mut words = CargoWords::new(options.cargo);
+        let quiet = words.is_quiet();
+        let say = |message: &str| {
+            if !quiet {
+                eprintln!("bbprof: {message}");
+            }
+        };
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let config = cargo_config2::Config::load().context("cargo's configuration")?;
+        let rustc_program: OsString =
+            config.build.rustc.as_ref().map_or_else(|| "rustc".into(), |rustc| rustc.as_os_str().to_owned());
+        let rustc = Rustc::inspect(&rustc_program)?;
+        let targets = targets(&words, &config, &rustc.host)?;
+
+        let explicit_dir = words.take("--target-dir").map(PathBuf::from);
+        let metadata = ask_metadata(&cargo, &words, &targets)?;
+        let target_dir = match explicit_dir {
+            Some(path) => std::path::absolute(path)?,
+            None => metadata.target_directory.clone().into_std_path_buf(),
+        };
+
+        let settings = all_settings(options.settings, &metadata)?;
+        let deps = settings.deps();
+        let packages = Packages::of(&metadata, &words, &deps)?;
+        let plugin_options = PluginOptions {
+            counters: settings.counters.unwrap_or_default(),
+            storage: settings.storage.unwrap_or_default(),
+            tls: packages.tls(),
+            ir: settings.ir.unwrap_or_default(),
+            filters: settings.filters()?,
+            tagged: true,
+        };
+        let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
+        if rustc_plugin.to_string_lossy().contains(char::is_whitespace) {
+            require!(
+                "{}: rustc cannot load a plugin from a path with spaces; set XDG_CACHE_HOME to another folder",
+                rustc_plugin.display()
+            );
+        }
+        let c = if packages.has_c_parts() {
+            let options = PluginOptions { tagged: false, ..plugin_options };
+            c_parts::compilers(&installation, &targets[0], &options, say)?
+        } else {
+            None
+        };
+        let selection = packages.selection(&metadata);
+        let our_dir = target_dir.join("bbprof").join(cache::name_of([
+            &*rustc_plugin.to_string_lossy(),
+            &*serde_json::to_string(&(&selection, &c))?,
+            &*cache::content(&installation.shim()?)?.to_string(),
+        ]));
+        let user_wrapper =
+            config.build.rustc_wrapper.as_ref().map(|wrapper| wrapper.as_os_str().to_owned()).filter(|w| !w.is_empty());
+        let rustdoc = config.build.rustdoc.as_ref().map_or_else(|| "rustdoc".into(), |rustdoc| rustdoc.as_os_str().to_owned());
+        let (has_c_tools, has_cxx_tools) = (c.is_some(), c.as_ref().is_some_and(|c| c.clangxx.is_some()));
+        let tools = Tools::with(
+            &installation,
+            &ToolSettings {
+                root: installation.root.clone(),
+                rustc_plugin,
+                rustc: rustc_program,
+                rustdoc,
+                user_wrapper,
+                nightly: rustc.is_nightly(),
+                selection,
+                c,
+            },
+        )?;
+        let has_build_dir = metadata.build_directory.as_ref().is_some_and(|dir| *dir != metadata.target_directory);
+        Ok(Self {
+            subcommand,
+            cargo,
+            words,
+            targets,
+            target_dir,
+            our_dir,
+            has_build_dir,
+            tools,
+            has_c_tools,
+            has_cxx_tools,
+            report: !options.no_report,
+        })
+    }
+}
+
+/// Command line, then files.
+fn all_settings(own: Settings, metadata: &Metadata) -> Result<Settings> {
+    let mut settings = own.or(Settings::from_file_above(&std::env::current_dir()?)?);
+    if let Some(package) = metadata.root_package() {
+        let place = format!("{} [package.metadata.bbprof]", package.manifest_path);
+        settings = settings.or(Settings::from_metadata(&package.metadata, &place)?);
+    }
+    let place = format!("{} [workspace.metadata.bbprof]", metadata.workspace_root.join("Cargo.toml"));
+    let settings = settings.or(Settings::from_metadata(&metadata.workspace_metadata, &place)?);
+    settings.check()?;
+    Ok(settings)
+}
+
+/// The user's `--target`, else cargo's configuration, else the host. Refuses what the runtime is not there for.
+fn targets(words: &CargoWords, config: &cargo_config2::Config, host: &str) -> Result<Vec<String>> {
+    let mut targets: Vec<String> =
+        words.values("--target", None).iter().map(|target| target.to_string_lossy().into_owned()).collect();
+    if targets.is_empty() {
+        targets = config.build.target.iter().flatten().map(|target| target.triple().to_owned()).collect();
+    }
+    for target in &mut targets {
+        if target == "host-tuple" {
+            *target = host.to_owned();
+        }
+    }
+    if targets.is_empty() {
+        targets.push(host.to_owned());
+    }
+    for target in &targets {
+        let architecture = |triple: &str| triple.split('-').next().map(str::to_owned);
+        if !target.contains("-linux-") || architecture(target) != architecture(host) {
+            require!("--target {target}: bbprof profiles Linux programs of the machine it runs on ({host})");
+        }
+    }
+    Ok(targets)
+}
+
+fn ask_metadata(cargo: &OsString, words: &CargoWords, targets: &[String]) -> Result<Metadata> {
+    let mut command = MetadataCommand::new();
+    command.cargo_path(cargo);
+    if let Some(path) = words.values("--manifest-path", None).pop() {
+        command.manifest_path(PathBuf::from(path));
+    }
+    let mut other = Vec::new();
+    for flag in ["--locked", "--offline", "--frozen", "--all-features", "--no-default-features"] {
+        if words.has(flag) {
+            other.push(flag.to_owned());
+        }
+    }
+    for (long, short) in [("--features", Some("-F")), ("--config", None), ("-Z", None)] {
+        for value in words.values(long, short) {
+            other.extend([long.to_owned(), value.to_string_lossy().into_owned()]);
+        }
+    }
+    for target in targets {
+        other.extend(["--filter-platform".to_owned(), target.clone()]);
+    }
+    command.other_options(other);
+    match command.exec() {
+        Ok(metadata) => Ok(metadata),
+        Err(cargo_metadata::Error::CargoMetadata { stderr }) => {
+            anyhow::bail!("{}", stderr.trim_end().trim_start_matches("error: "))
+        }
+        Err(error) => Err(error).context("cargo metadata"),
+    }
+}

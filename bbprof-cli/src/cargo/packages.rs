@@ -1,0 +1,126 @@
+//! Which packages are built, which of them are instrumented, and what follows from that.
+
+use super::args::CargoWords;
+use crate::config::Deps;
+use crate::exit::require;
+use crate::plugin::Tls;
+use crate::tools::Selection;
+use anyhow::Result;
+use cargo_metadata::{CrateType, DependencyKind, Metadata, Package, PackageId};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
+
+/// The packages that this command line builds, with all they depend on.
+pub(crate) struct Packages<'a> {
+    built: Vec<&'a Package>,
+    members: HashSet<&'a PackageId>,
+    deps: &'a Deps,
+}
+
+impl<'a> Packages<'a> {
+    /// Follows the dependencies of the packages that cargo's options name (`-p`, `--workspace`, or cargo's default).
+    pub(crate) fn of(metadata: &'a Metadata, words: &CargoWords, deps: &'a Deps) -> Result<Self> {
+        if let Deps::Named(names) = deps {
+            for name in names {
+                if !metadata.packages.iter().any(|package| package.name.as_str() == name) {
+                    require!("--deps {name}: no dependency of this name");
+                }
+            }
+        }
+        let by_id: HashMap<&PackageId, &Package> = metadata.packages.iter().map(|package| (&package.id, package)).collect();
+        let nodes: HashMap<&PackageId, &[PackageId]> = metadata
+            .resolve
+            .iter()
+            .flat_map(|resolve| &resolve.nodes)
+            .map(|node| (&node.id, node.dependencies.as_slice()))
+            .collect();
+        let mut pending = roots(metadata, words);
+        let mut seen: HashSet<&PackageId> = pending.iter().copied().collect();
+        while let Some(id) = pending.pop() {
+            pending.extend(nodes.get(id).copied().unwrap_or_default().iter().filter(|id| seen.insert(id)));
+        }
+        let mut built: Vec<&Package> = seen.into_iter().filter_map(|id| by_id.get(id).copied()).collect();
+        built.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(Self { built, members: metadata.workspace_members.iter().collect(), deps })
+    }
+
+    fn is_instrumented(&self, package: &Package) -> bool {
+        self.members.contains(&package.id)
+            || match self.deps {
+                Deps::None => false,
+                Deps::All => true,
+                Deps::Named(names) => names.iter().any(|name| package.name.as_str() == name),
+            }
+    }
+
+    /// The selection, by folders. It does not depend on which members are built, so that cargo's cache serves all.
+    pub(crate) fn selection(&self, metadata: &Metadata) -> Selection {
+        if *self.deps == Deps::All {
+            return Selection::All;
+        }
+        let folders: BTreeSet<PathBuf> = metadata
+            .packages
+            .iter()
+            .filter(|package| self.is_instrumented(package))
+            .filter_map(|package| Some(package.manifest_path.parent()?.as_std_path().to_owned()))
+            .collect();
+        Selection::Packages(folders.into_iter().collect())
+    }
+
+    /// How counters are reached: if a library that others load is built, all code may end up in it.
+    pub(crate) fn tls(&self) -> Tls {
+        let goes_elsewhere = |kind: &CrateType| matches!(kind, CrateType::CDyLib | CrateType::DyLib | CrateType::StaticLib);
+        let library =
+            self.built.iter().flat_map(|package| &package.targets).any(|target| target.crate_types.iter().any(goes_elsewhere));
+        if library { Tls::Library } else { Tls::Exec }
+    }
+
+    /// Whether an instrumented package compiles C or C++, as far as its build dependencies tell.
+    pub(crate) fn has_c_parts(&self) -> bool {
+        self.built.iter().filter(|package| self.is_instrumented(package)).any(|package| {
+            package.dependencies.iter().any(|dependency| {
+                dependency.kind == DependencyKind::Build
+                    && ["cc", "cmake", "autotools", "cxx-build", "meson"].contains(&&*dependency.name)
+            })
+        })
+    }
+}
+
+/// The packages that cargo itself would start from.
+fn roots<'a>(metadata: &'a Metadata, words: &CargoWords) -> Vec<&'a PackageId> {
+    let named: Vec<String> =
+        words.values("--package", Some("-p")).iter().map(|spec| name_of_spec(&spec.to_string_lossy()).to_owned()).collect();
+    if !named.is_empty() {
+        // Patterns are cargo's; one that we cannot match makes us take every member, which is safe.
+        let matches: Vec<_> = metadata
+            .packages
+            .iter()
+            .filter(|package| named.iter().any(|name| name == package.name.as_str()))
+            .map(|package| &package.id)
+            .collect();
+        if matches.len() >= named.len() {
+            return matches;
+        }
+    } else if !words.has("--workspace") && !words.has("--all") && metadata.workspace_default_members.is_available() {
+        return metadata.workspace_default_members.iter().collect();
+    }
+    metadata.workspace_members.iter().collect()
+}
+
+/// The package's name in a package id specification: `name`, `name@1.0`, `file:///x#name@1.0`.
+fn name_of_spec(spec: &str) -> &str {
+    let after = spec.rsplit_once('#').map_or(spec, |(_, name)| name);
+    after.split_once('@').map_or(after, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specifications_name_packages() {
+        for spec in ["regex", "regex@1.10", "https://github.com/rust-lang/crates.io-index#regex@1.4.3"] {
+            assert_eq!(name_of_spec(spec), "regex");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The roles that cargo calls instead of rustc and rustdoc.
+//!
+//! Instrumented is what cargo itself compiles for the target: not build scripts and proc-macros (compiled for the host, without
+//! `--target`), not cargo's question about the compiler (crate `___`), and not what build scripts try out
+//! (`CARGO_CRATE_NAME` is set only for cargo's own compilations), so that they see the compiler as it is.
+//! `RUSTC_BOOTSTRAP` is set for instrumented compilations only, and `-Zallow-features=` keeps crates from noticing.
+
+use crate::exit::require;
+use crate::installation::Installation;
+use crate::shim;
+use crate::tools::{Selection, ToolSettings};
+use anyhow::{Context, Result};
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Role `bbprof-rustc-wrapper`: `argv = [ourselves, rustc, arguments...]`.
+pub(crate) fn rustc_wrapper(argv: &[OsString]) -> Result<u8> {
+    let settings = settings(argv)?;
+    let Some(rustc) = argv.get(1) else { require!("a rustc wrapper is called with rustc's path, by cargo") };
+    let arguments = &argv[2..];
+    let seen = Seen::of(arguments);
+    let mut command = match &settings.user_wrapper {
+        Some(wrapper) => {
+            let mut command = Command::new(wrapper);
+            command.arg(rustc);
+            command
+        }
+        None => Command::new(rustc),
+    };
+    command.args(arguments);
+    if seen.is_by_cargo() && seen.has_target {
+        if seen.is_instrumentable() && settings.selects_package() {
+            instrument(&mut command, &seen, &settings);
+        }
+        if seen.links {
+            link_with_shim(&mut command, &seen, &settings)?;
+        }
+    }
+    execute(command)
+}
+
+/// Role `rustc` (`bbprof env`): the flags come by `RUSTFLAGS`, and are taken out where they do not belong.
+pub(crate) fn rustc(argv: &[OsString]) -> Result<u8> {
+    let settings = settings(argv)?;
+    let arguments = &argv[1..];
+    let seen = Seen::of(arguments);
+    let mut command = Command::new(&settings.rustc);
+    let is_ours = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word.strip_prefix("-Zllvm-plugins=").is_some_and(|path| Path::new(path) == settings.rustc_plugin)
+    };
+    let within_build_script = std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some() && !seen.is_by_cargo();
+    if arguments.iter().any(is_ours) && seen.is_instrumentable() && !within_build_script {
+        command.args(arguments);
+        bootstrap(&mut command, &settings);
+    } else {
+        command.args(arguments.iter().filter(|word| !is_ours(word)));
+    }
+    execute(command)
+}
+
+/// Role `rustdoc`: doctests link with the shim, so that the instrumented libraries in them are counted.
+pub(crate) fn rustdoc(argv: &[OsString]) -> Result<u8> {
+    let settings = settings(argv)?;
+    let arguments = &argv[1..];
+    let mut command = Command::new(&settings.rustdoc);
+    command.args(arguments);
+    if arguments.iter().any(|word| word == "--test") {
+        link_with_shim(&mut command, &Seen::of(arguments), &settings)?;
+    }
+    execute(command)
+}
+
+fn settings(argv: &[OsString]) -> Result<ToolSettings> {
+    let argv0 = argv.first().map(Path::new).unwrap_or(Path::new(""));
+    match ToolSettings::beside(argv0)? {
+        Some(settings) => Ok(settings),
+        None => {
+            require!("{}: this name belongs into a tool folder of bbprof, and there are no settings beside it", argv0.display())
+        }
+    }
+}
+
+fn execute(mut command: Command) -> Result<u8> {
+    let program = command.get_program().to_owned();
+    Err(command.exec()).with_context(|| format!("{}: cannot be run", program.to_string_lossy()))
+}
+
+impl ToolSettings {
+    /// Whether the package that cargo is at (by its environment) is among the instrumented ones.
+    pub(crate) fn selects_package(&self) -> bool {
+        match (&self.selection, std::env::var_os("CARGO_MANIFEST_DIR")) {
+            (Selection::All, _) => true,
+            (Selection::Packages(folders), Some(folder)) => folders.iter().any(|selected| selected.as_os_str() == folder),
+            (Selection::Packages(_), None) => false,
+        }
+    }
+}
+
+fn bootstrap(command: &mut Command, settings: &ToolSettings) {
+    if !settings.nightly && std::env::var_os("RUSTC_BOOTSTRAP").is_none() {
+        command.env("RUSTC_BOOTSTRAP", "1").arg("-Zallow-features=");
+    }
+}
+
+fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) {
+    bootstrap(command, settings);
+    let mut plugin = OsString::from("-Zllvm-plugins=");
+    plugin.push(&settings.rustc_plugin);
+    command.arg(plugin);
+    if !seen.has_debug_info {
+        command.arg("-Cdebuginfo=line-tables-only");
+    }
+}
+
+fn link_with_shim(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Result<()> {
+    let installation = Installation { root: settings.root.clone(), program: std::path::PathBuf::new() };
+    let real = seen.linker.clone().unwrap_or_else(|| "cc".into());
+    let mut linker = OsString::from("-Clinker=");
+    linker.push(shim::before(&installation, &real)?);
+    command.arg(linker);
+    Ok(())
+}
+
+/// What a rustc or rustdoc command line says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Seen {
+    crate_name: Option<String>,
+    has_target: bool,
+    is_proc_macro: bool,
+    /// Calls a linker.
+    links: bool,
+    /// Debug information other than none was asked for.
+    has_debug_info: bool,
+    /// The last `-C linker=`.
+    linker: Option<OsString>,
+}
+
+impl Seen {
+    fn of(arguments: &[OsString]) -> Self {
+        let mut seen = Self::default();
+        let mut crate_types = Vec::new();
+        let expanded = expand(arguments);
+        let mut words = expanded.iter().map(|word| word.as_os_str());
+        while let Some(word) = words.next() {
+            let mut value_of = |name: &str| -> Option<OsString> {
+                if word == name {
+                    return words.next().map(OsStr::to_owned);
+                }
+                word.to_str()?.strip_prefix(name)?.strip_prefix('=').map(Into::into)
+            };
+            if let Some(name) = value_of("--crate-name") {
+                seen.crate_name = Some(name.to_string_lossy().into_owned());
+            } else if let Some(kinds) = value_of("--crate-type") {
+                crate_types.extend(kinds.to_string_lossy().split(',').map(str::to_owned));
+            } else if value_of("--target").is_some() {
+                seen.has_target = true;
+            } else if let Some(option) = value_of("--codegen") {
+                seen.codegen(&option);
+            } else if word == "-C" {
+                if let Some(option) = words.next() {
+                    seen.codegen(option);
+                }
+            } else if let Some(option) = word.to_str().and_then(|word| word.strip_prefix("-C")) {
+                seen.codegen(option.as_ref());
+            } else if word == "-g" {
+                seen.has_debug_info = true;
+            } else if word == "--test" {
+                seen.links = true;
+            }
+        }
+        seen.is_proc_macro = crate_types.iter().any(|kind| kind == "proc-macro");
+        seen.links |= crate_types.is_empty() || crate_types.iter().any(|kind| ["bin", "cdylib", "dylib"].contains(&&**kind));
+        seen
+    }
+
+    fn codegen(&mut self, option: &OsStr) {
+        let option = option.to_string_lossy();
+        if let Some(level) = option.strip_prefix("debuginfo=") {
+            self.has_debug_info = !["0", "none"].contains(&level);
+        } else if let Some(linker) = option.strip_prefix("linker=") {
+            self.linker = Some(linker.into());
+        }
+    }
+
+    /// Cargo's own compilation of a crate.
+    fn is_by_cargo(&self) -> bool {
+        std::env::var_os("CARGO_CRATE_NAME").is_some()
+    }
+
+    fn is_instrumentable(&self) -> bool {
+        let name = self.crate_name.as_deref();
+        name.is_some_and(|name| name != "___" && !name.starts_with("build_script_")) && !self.is_proc_macro
+    }
+}
+
+/// With `@files` read; cargo writes them when a command line would be too long.
+fn expand(arguments: &[OsString]) -> Cow<'_, [OsString]> {
+    if !arguments.iter().any(|word| word.to_string_lossy().starts_with('@')) {
+        return Cow::Borrowed(arguments);
+    }
+    let mut words = Vec::new();
+    for word in arguments {
+        match word.to_str().and_then(|word| word.strip_prefix('@')).and_then(|path| std::fs::read_to_string(path).ok()) {
+            Some(text) => words.extend(text.lines().map(OsString::from)),
+            None => words.push(word.clone()),
+        }
+    }
+    Cow::Owned(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(line: &str) -> Seen {
+        Seen::of(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_library_of_cargo() {
+        let seen = seen(
+            "--crate-name foo --edition=2021 src/lib.rs --crate-type lib --emit=dep-info,link -C debuginfo=0 --target x -Clinker=a -C linker=gcc",
+        );
+        assert_eq!(seen.crate_name.as_deref(), Some("foo"));
+        assert!(seen.has_target && !seen.links && !seen.has_debug_info && seen.is_instrumentable());
+        assert_eq!(seen.linker, Some("gcc".into()));
+    }
+
+    #[test]
+    fn what_links() {
+        assert!(seen("--crate-name a --crate-type bin").links);
+        assert!(seen("--crate-name a --crate-type cdylib,rlib").links);
+        assert!(seen("--crate-name a --test").links);
+        assert!(!seen("--crate-name a --crate-type=rlib").links);
+    }
+
+    #[test]
+    fn what_stays_plain() {
+        assert!(!seen("- --crate-name ___ --print=file-names --crate-type bin").is_instrumentable());
+        assert!(!seen("--crate-name build_script_build --crate-type bin").is_instrumentable());
+        assert!(!seen("--crate-name m --crate-type proc-macro").is_instrumentable());
+        assert!(!seen("-vV").is_instrumentable());
+    }
+
+    #[test]
+    fn debug_info_is_noticed() {
+        assert!(seen("-Cdebuginfo=2").has_debug_info);
+        assert!(seen("-g").has_debug_info);
+        assert!(seen("-C debuginfo=line-tables-only").has_debug_info);
+        assert!(!seen("-C debuginfo=none").has_debug_info);
+    }
+
+    #[test]
+    fn argument_files_are_read() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("args");
+        std::fs::write(&file, "--crate-name\nfoo\n--target\nx\n").unwrap();
+        let seen = Seen::of(&[OsString::from(format!("@{}", file.display()))]);
+        assert!(seen.crate_name.as_deref() == Some("foo") && seen.has_target);
+    }
+}

@@ -1,0 +1,106 @@
+//! `bbprof-cc` and `bbprof-c++`: clang with the plugin and the linker shim.
+//!
+//! Silent, and clang itself for whatever only asks or preprocesses, so that configure scripts find what clang would give
+//! them. Through a tool folder ([`crate::tools`]) it serves build scripts of cargo: then only what belongs to an
+//! instrumented package and is built for the target gets the plugin.
+
+mod arguments;
+mod pinned;
+
+use crate::exit::require;
+use crate::installation::Installation;
+use crate::roles::Language;
+use crate::shim;
+use crate::tools::ToolSettings;
+use anyhow::{Context, Result};
+use arguments::Arguments;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Becomes clang.
+pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
+    let arguments = Arguments::parse(&argv[1..])?;
+    let argv0 = argv.first().map(Path::new).unwrap_or(Path::new(""));
+    let tools = ToolSettings::beside(argv0)?;
+    let root;
+    let (clang, plugin) = match tools {
+        Some(settings) => {
+            root = Some(settings.root.clone());
+            let Some(c) = &settings.c else { require!("{}: no clang was found when this tool folder was made", argv0.display()) };
+            let clang = match language {
+                Language::C => Some(&c.clang),
+                Language::Cxx => c.clangxx.as_ref(),
+            };
+            let Some(clang) = clang else { require!("{}: no clang++ was found when this tool folder was made", argv0.display()) };
+            let wanted = is_built_for_target() && settings.selects_package();
+            (clang.clone(), wanted.then(|| c.plugin.clone()))
+        }
+        None => {
+            root = None;
+            let pinned = pinned::clang_and_plugin(language, &arguments.options, arguments.is_plain)?;
+            (pinned.clang, arguments.plugin.clone().or(pinned.plugin))
+        }
+    };
+    let mut command = Command::new(&clang);
+    match plugin {
+        Some(plugin) if !arguments.is_plain => {
+            let installation = match root {
+                Some(root) => Installation { root, program: PathBuf::new() },
+                None => Installation::find()?,
+            };
+            instrument(&mut command, &clang, &plugin, arguments, &installation)?;
+        }
+        _ => {
+            command.args(arguments.clang);
+        }
+    }
+    Err(command.exec()).with_context(|| format!("{}: cannot be run", clang.display()))
+}
+
+/// Adds the plugin and the shim.
+fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arguments, installation: &Installation) -> Result<()> {
+    command.arg("--start-no-unused-arguments");
+    let mut pass = OsString::from("-fpass-plugin=");
+    pass.push(plugin);
+    command.arg(pass);
+    // Line tables do not change code. The user's own -g options follow and win.
+    command.arg("-gline-tables-only");
+    if arguments.links {
+        let real = real_linker(clang, &arguments)?;
+        let mut path = OsString::from("--ld-path=");
+        path.push(shim::linker_folder(installation, &real)?.join("ld"));
+        command.arg(path);
+    }
+    command.arg("--end-no-unused-arguments");
+    command.args(&arguments.clang);
+    if arguments.wants_lto {
+        if arguments.links {
+            eprintln!("bbprof: -flto is not supported with counters: compiling without it (-fno-lto)");
+        }
+        command.args(["--start-no-unused-arguments", "-fno-lto", "--end-no-unused-arguments"]);
+    }
+    Ok(())
+}
+
+/// The linker that clang would have called.
+fn real_linker(clang: &Path, arguments: &Arguments) -> Result<PathBuf> {
+    let name = match (&arguments.ld_path, &arguments.fuse_ld) {
+        (Some(path), _) => {
+            return which::which(path).with_context(|| format!("--ld-path={}: no such linker", path.to_string_lossy()));
+        }
+        (None, Some(name)) if Path::new(name).is_absolute() => return Ok(name.into()),
+        (None, Some(name)) if name == "ld" || name.is_empty() => "ld".to_owned(),
+        (None, Some(name)) => format!("ld.{}", name.to_string_lossy()),
+        (None, None) => "ld".to_owned(),
+    };
+    let answer = duct::cmd!(clang, format!("-print-prog-name={name}")).read().with_context(|| clang.display().to_string())?;
+    which::which(answer.trim()).with_context(|| format!("{name}: no such linker"))
+}
+
+/// Whether cargo runs this build script for the target, not for the host: its output folder tells, `.../TRIPLE/PROFILE/build/...`.
+fn is_built_for_target() -> bool {
+    let (Some(out), Some(target)) = (std::env::var_os("OUT_DIR"), std::env::var_os("TARGET")) else { return false };
+    Path::new(&out).iter().any(|part| part == target)
+}

@@ -1,0 +1,168 @@
+//! Reads a compiler driver's command line: our own options are taken out, the rest stays as it is.
+
+use crate::cache;
+use crate::exit::require;
+use crate::plugin::{Filters, PluginOptions};
+use anyhow::Result;
+use clap::ValueEnum;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// A command line, read.
+#[derive(Debug, Default)]
+pub(crate) struct Arguments {
+    /// What goes to clang.
+    pub clang: Vec<OsString>,
+    pub options: PluginOptions,
+    /// Only asks or preprocesses: clang as it is.
+    pub is_plain: bool,
+    /// Calls the linker.
+    pub links: bool,
+    pub wants_lto: bool,
+    /// A plugin of ours that stands on the command line (`bbprof env` puts it there); taken out.
+    pub plugin: Option<PathBuf>,
+    /// The user's `--ld-path=` (taken out) and `-fuse-ld=`.
+    pub ld_path: Option<OsString>,
+    pub fuse_ld: Option<OsString>,
+}
+
+impl Arguments {
+    /// Reads the words after the program's name.
+    pub(crate) fn parse(words: &[OsString]) -> Result<Self> {
+        let mut arguments = Self { links: true, ..Self::default() };
+        for word in words {
+            let text = word.to_string_lossy();
+            if let Some(option) = text.strip_prefix("--bbprof-") {
+                set(&mut arguments.options, option)?;
+                continue;
+            }
+            arguments.look_at(&text);
+            arguments.clang.push(word.clone());
+        }
+        arguments.options.filters.check()?;
+        arguments.is_plain |= arguments.clang.is_empty();
+        if !arguments.is_plain {
+            // What we set ourselves: the last one would win.
+            let plugins = cache::root()?.join("plugin");
+            let mut named = None;
+            arguments.clang.retain(|word| {
+                let text = word.to_string_lossy();
+                let plugin = text.strip_prefix("-fpass-plugin=").map(Path::new).filter(|path| path.starts_with(&plugins));
+                named = plugin.map(Path::to_owned).or(named.take());
+                plugin.is_none() && !text.starts_with("--ld-path=")
+            });
+            arguments.plugin = named;
+        }
+        Ok(arguments)
+    }
+
+    fn look_at(&mut self, word: &str) {
+        match word {
+            "-E" | "-M" | "-MM" | "-v" | "-###" | "--version" | "--help" | "-cc1" | "-cc1as" => self.is_plain = true,
+            "-c" | "-S" | "-fsyntax-only" | "--precompile" => self.links = false,
+            "-flto" => self.wants_lto = true,
+            "-fno-lto" => self.wants_lto = false,
+            _ if word.starts_with("-print-") || word.starts_with("--print-") || word.starts_with("-dump") => self.is_plain = true,
+            _ if word.starts_with("-flto=") => self.wants_lto = true,
+            _ => {
+                if let Some(name) = word.strip_prefix("-fuse-ld=") {
+                    self.fuse_ld = Some(name.into());
+                } else if let Some(path) = word.strip_prefix("--ld-path=") {
+                    self.ld_path = Some(path.into());
+                }
+            }
+        }
+    }
+}
+
+/// One `--bbprof-KEY=VALUE`.
+fn set(options: &mut PluginOptions, option: &str) -> Result<()> {
+    let (key, value) = option.split_once('=').map_or((option, None), |(key, value)| (key, Some(value)));
+    match (key, value) {
+        ("counters", Some(value)) => options.counters = choice(key, value)?,
+        ("storage", Some(value)) => options.storage = choice(key, value)?,
+        ("tls", Some(value)) => options.tls = choice(key, value)?,
+        ("ir", None | Some("1")) => options.ir = true,
+        ("ir", Some("0")) => options.ir = false,
+        (key, Some(value)) if pattern(&mut options.filters, key).is_some() => {
+            pattern(&mut options.filters, key).into_iter().for_each(|list| list.push(value.to_owned()));
+        }
+        _ => require!(
+            "--bbprof-{option}: not an option of bbprof-cc (--bbprof-counters=, --bbprof-storage=, --bbprof-tls=, --bbprof-ir, --bbprof-include=, --bbprof-exclude-fn=, --bbprof-include-file=, --bbprof-exclude-file=)"
+        ),
+    }
+    Ok(())
+}
+
+fn pattern<'a>(filters: &'a mut Filters, key: &str) -> Option<&'a mut Vec<String>> {
+    match key {
+        "include" => Some(&mut filters.include_fn),
+        "exclude-fn" => Some(&mut filters.exclude_fn),
+        "include-file" => Some(&mut filters.include_file),
+        "exclude-file" => Some(&mut filters.exclude_file),
+        _ => None,
+    }
+}
+
+fn choice<T: ValueEnum>(key: &str, value: &str) -> Result<T> {
+    match T::from_str(value, false) {
+        Ok(choice) => Ok(choice),
+        Err(_) => {
+            let names: Vec<String> =
+                T::value_variants().iter().filter_map(|value| Some(value.to_possible_value()?.get_name().to_owned())).collect();
+            require!("--bbprof-{key}={value}: expected one of {}", names.join(", "))
+        }
+    }
+}
+
+/// For messages and digests.
+pub(crate) fn is_set(value: Option<OsString>) -> Option<OsString> {
+    value.filter(|value| value != OsStr::new(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plugin::{Counters, Tls};
+
+    fn parse(line: &str) -> Result<Arguments> {
+        Arguments::parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn our_options_are_taken_out() {
+        let got = parse("-O2 --bbprof-counters=check --bbprof-tls=exec --bbprof-exclude-fn=^x --bbprof-ir -c a.c").unwrap();
+        assert_eq!(got.clang, ["-O2", "-c", "a.c"].map(OsString::from));
+        assert_eq!((got.options.counters, got.options.tls, got.options.ir), (Counters::Check, Tls::Exec, true));
+        assert_eq!(got.options.filters.exclude_fn, ["^x"]);
+        assert!(!got.links && !got.is_plain);
+    }
+
+    #[test]
+    fn wrong_options_are_named() {
+        assert!(parse("--bbprof-colour=red").unwrap_err().to_string().contains("--bbprof-colour=red: not an option"));
+        let error = parse("--bbprof-counters=all").unwrap_err().to_string();
+        assert_eq!(error, "--bbprof-counters=all: expected one of edges, blocks, patterns, check");
+        assert!(parse("--bbprof-include=(").is_err());
+    }
+
+    #[test]
+    fn questions_are_plain() {
+        for line in ["-E a.c", "-M a.c", "-v", "-### a.c", "--version", "-print-prog-name=ld", "-dumpmachine", "-dumpversion", ""] {
+            assert!(parse(line).unwrap().is_plain, "{line}");
+        }
+        for line in ["-MD -MF x -c a.c", "a.o -o a", "-MMD -c a.c"] {
+            assert!(!parse(line).unwrap().is_plain, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_users_linker_is_kept() {
+        let got = parse("a.o -fuse-ld=lld --ld-path=/x/mold -flto=thin").unwrap();
+        assert_eq!((got.ld_path, got.fuse_ld), (Some("/x/mold".into()), Some("lld".into())));
+        assert_eq!(got.clang, ["a.o", "-fuse-ld=lld", "-flto=thin"].map(OsString::from));
+        assert!(got.links && got.wants_lto);
+        assert_eq!(parse("-v --ld-path=/x/mold").unwrap().clang.len(), 2);
+        assert!(!parse("-flto -fno-lto a.o").unwrap().wants_lto);
+    }
+}

@@ -1,0 +1,58 @@
+//! `bbprof clean`: removes our folders in the target directory, and the cache.
+
+use crate::cache;
+use anyhow::{Context, Result};
+use cargo_metadata::MetadataCommand;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// Remove bbprof's target directory of this project, and its cache
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CleanOptions {
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH")]
+    manifest_path: Option<PathBuf>,
+    /// Cargo's target directory, when it is not where cargo's configuration says
+    #[arg(long, value_name = "DIR")]
+    target_dir: Option<PathBuf>,
+    /// Keep the cache (compiled plugin, tool folders)
+    #[arg(long)]
+    keep_cache: bool,
+}
+
+/// Removes, and says what.
+pub(crate) fn clean(options: &CleanOptions) -> Result<()> {
+    if let Some(target) = target_directory(options)? {
+        remove(&target.join("bbprof"))?;
+    }
+    if !options.keep_cache {
+        remove(&cache::root()?)?;
+    }
+    Ok(())
+}
+
+/// Cargo's target directory; absent outside a cargo project, unless a manifest was named.
+fn target_directory(options: &CleanOptions) -> Result<Option<PathBuf>> {
+    if let Some(target) = &options.target_dir {
+        return Ok(Some(target.clone()));
+    }
+    let mut command = MetadataCommand::new();
+    command.no_deps();
+    if let Some(path) = &options.manifest_path {
+        command.manifest_path(path);
+    }
+    match command.exec() {
+        Ok(metadata) => Ok(Some(metadata.target_directory.into_std_path_buf())),
+        Err(error) if options.manifest_path.is_some() => Err(error).context("cargo metadata"),
+        Err(_) => Ok(None),
+    }
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Ok(()) => eprintln!("bbprof: removed {}", folder.display()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(|| format!("{}: cannot be removed", folder.display())),
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The command line of `bbprof` and `cargo bbprof`.
+
+use crate::cargo::{self, CargoOptions, Subcommand};
+use crate::clean::{self, CleanOptions};
+use crate::cmake;
+use crate::doctor;
+use crate::env::{self, EnvOptions};
+use crate::exit::Exit;
+use crate::installation::Installation;
+use crate::roles::Role;
+use anyhow::Result;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use std::ffi::OsString;
+
+/// Exact execution counts of every block and edge of Rust, C and C++ programs
+#[derive(Parser, Debug)]
+#[command(name = "bbprof", version, disable_help_subcommand = false, subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Cargo's options follow ours in any order; what we do not know goes to cargo.
+const CARGO_HELP: &str = "Any of cargo's own options may stand among these (-p, --bin, --release, --features, --target, ...).\n\
+    The target directory is `bbprof/` within cargo's. Settings may also stand in bbprof.toml, [package.metadata.bbprof]\n\
+    and [workspace.metadata.bbprof], with the same names; the command line wins.";
+
+#[derive(clap::Subcommand, Debug)]
+enum Command {
+    /// Compile with counters, as `cargo build`
+    #[command(after_help = CARGO_HELP, visible_alias = "b", override_usage = "cargo bbprof build [OPTIONS] [CARGO'S OPTIONS]")]
+    Build(CargoOptions),
+    /// Run a program with counters, as `cargo run`, and print what it counted
+    #[command(after_help = CARGO_HELP, visible_alias = "r", override_usage = "cargo bbprof run [OPTIONS] [CARGO'S OPTIONS] [-- ARGUMENTS]")]
+    Run(CargoOptions),
+    /// Run tests with counters, as `cargo test`, and print what they counted
+    #[command(after_help = CARGO_HELP, visible_alias = "t", override_usage = "cargo bbprof test [OPTIONS] [CARGO'S OPTIONS] [-- ARGUMENTS]")]
+    Test(CargoOptions),
+    /// Run benchmarks with counters, as `cargo bench`, and print what they counted
+    #[command(after_help = CARGO_HELP, override_usage = "cargo bbprof bench [OPTIONS] [CARGO'S OPTIONS] [-- ARGUMENTS]")]
+    Bench(CargoOptions),
+    /// Run tests with counters, as `cargo nextest run`, and print what they counted
+    #[command(after_help = CARGO_HELP, override_usage = "cargo bbprof nextest [run|list|archive] [OPTIONS] [NEXTEST'S OPTIONS]")]
+    Nextest(CargoOptions),
+    Env(EnvOptions),
+    /// Print the path of a CMake toolchain file that compiles with counters
+    CmakeToolchain,
+    /// Look at everything that bbprof needs, and say what is missing
+    Doctor,
+    Clean(CleanOptions),
+    /// Print a completion script for this shell
+    Completions {
+        /// Which shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Runs `bbprof ...` or `cargo-bbprof bbprof ...`; gives the exit code.
+pub(crate) fn run(role: Role, argv: Vec<OsString>) -> Result<u8> {
+    let mut words = argv.into_iter().skip(1).peekable();
+    let bin = if role == Role::CargoBbprof { "cargo bbprof" } else { "bbprof" };
+    if role == Role::CargoBbprof {
+        // Cargo repeats the subcommand's name; a direct call does not.
+        words.next_if(|word| word == "bbprof");
+    }
+    let mut line = vec![OsString::from(bin)];
+    let first = words.peek().and_then(|word| Subcommand::of(word.to_str()?));
+    if first.is_some() {
+        line.extend(words.next());
+        let split = cargo::split(words);
+        line.extend(split.own);
+        line.push("--".into());
+        line.extend(split.cargo);
+    } else {
+        line.extend(words);
+    }
+    let matches = match Cli::command().bin_name(bin).try_get_matches_from(line) {
+        Ok(matches) => matches,
+        Err(error) => {
+            // Help and version go to stdout with 0, the rest to stderr.
+            error.print()?;
+            return Ok(if error.use_stderr() { Exit::Usage as u8 } else { 0 });
+        }
+    };
+    execute(Cli::from_arg_matches(&matches)?.command)
+}
+
+fn execute(command: Command) -> Result<u8> {
+    match command {
+        Command::Build(options) => cargo::run(Subcommand::Build, options),
+        Command::Run(options) => cargo::run(Subcommand::Run, options),
+        Command::Test(options) => cargo::run(Subcommand::Test, options),
+        Command::Bench(options) => cargo::run(Subcommand::Bench, options),
+        Command::Nextest(options) => cargo::run(Subcommand::Nextest, options),
+        Command::Env(options) => env::print(options).map(|()| 0),
+        Command::CmakeToolchain => {
+            println!("{}", cmake::toolchain_file(&Installation::find()?)?.display());
+            Ok(0)
+        }
+        Command::Doctor => Ok(if doctor::examine()? { 0 } else { Exit::Usage as u8 }),
+        Command::Clean(options) => clean::clean(&options).map(|()| 0),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "bbprof", &mut std::io::stdout());
+            Ok(0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,42 @@
+//! The commands that work with profiles, one file each.
+
+mod annotate;
+mod dump;
+mod export;
+mod inputs;
+mod merge;
+mod outcome;
+mod output;
+mod report;
+mod verify;
+
+pub(crate) use outcome::Outcome;
+pub(crate) use report::write_run_summary;
+
+use anyhow::Result;
+
+/// `bbprof report ...` and its like; flattened into the command line of `bbprof`.
+#[derive(clap::Subcommand, Debug)]
+pub(crate) enum ProfileCommand {
+    Report(report::ReportArgs),
+    Annotate(annotate::AnnotateArgs),
+    Export(export::ExportArgs),
+    Merge(merge::MergeArgs),
+    Verify(verify::VerifyArgs),
+    Dump(dump::DumpArgs),
+}
+
+/// Runs one of them.
+///
+/// # Errors
+/// What keeps it from its result; [`Outcome::of_error`] gives the exit code.
+pub(crate) fn run(command: ProfileCommand) -> Result<Outcome> {
+    match command {
+        ProfileCommand::Report(args) => report::run(&args),
+        ProfileCommand::Annotate(args) => annotate::run(&args),
+        ProfileCommand::Export(args) => export::run(&args),
+        ProfileCommand::Merge(args) => merge::run(&args),
+        ProfileCommand::Verify(args) => verify::run(&args),
+        ProfileCommand::Dump(args) => dump::run(&args),
+    }
+}

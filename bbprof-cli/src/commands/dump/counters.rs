@@ -1,0 +1,69 @@
+//! Raw and merged profiles in words: who was counted, and how much.
+
+use bbprof_format::merged::MergedProfile;
+use bbprof_format::raw::RawProfile;
+use std::io::{self, Write};
+
+pub(super) fn write_raw(raw: &RawProfile, full: bool, out: &mut dyn Write) -> io::Result<()> {
+    let process = &raw.process;
+    writeln!(out, "raw profile of {}", String::from_utf8_lossy(&process.executable))?;
+    writeln!(out, "  process    {}, child of {}", process.pid, process.parent_pid)?;
+    writeln!(out, "  begun      {}.{:09} s after 1970", process.begun_ns / 1_000_000_000, process.begun_ns % 1_000_000_000)?;
+    writeln!(out, "  state      {:?}", raw.state)?;
+    writeln!(out, "  fate       {}", raw.fate)?;
+    writeln!(out, "  threads    {}, {} others alive at the end", raw.threads, raw.live_threads)?;
+    for note in &raw.notes {
+        writeln!(out, "  note       {note}")?;
+    }
+    for image in &raw.images {
+        writeln!(out, "image {}", String::from_utf8_lossy(&image.path))?;
+        writeln!(out, "  build id   {}", image.build_id)?;
+        writeln!(out, "  layout     {}", image.layout)?;
+        writeln!(out, "  flags      {:#x}", image.flags)?;
+        writeln!(out, "  segments   {}", image.segments)?;
+        write_bits(&image.presence, out)?;
+        write_bank("thread-local", &image.tls_counters, full, out)?;
+        write_bank("global", &image.global_counters, full, out)?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_merged(merged: &MergedProfile, full: bool, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "merged profile of {} processes", merged.processes.len())?;
+    for process in &merged.processes {
+        writeln!(out, "process {} {}: {}", process.pid, process.executable, process.fate)?;
+        if let Some(caveat) = &process.caveat {
+            writeln!(out, "  {caveat}")?;
+        }
+    }
+    for image in &merged.images {
+        writeln!(out, "image {}", image.path)?;
+        writeln!(out, "  build id   {}", image.build_id)?;
+        writeln!(out, "  layout     {}", image.layout)?;
+        match &image.map {
+            Some(map) => writeln!(out, "  build map  {} bytes", map.len())?,
+            None => writeln!(out, "  build map  none")?,
+        }
+        write_bits(&image.presence, out)?;
+        write_bank("thread-local", &image.tls, full, out)?;
+        write_bank("global", &image.global, full, out)?;
+    }
+    Ok(())
+}
+
+fn write_bits(presence: &[bool], out: &mut dyn Write) -> io::Result<()> {
+    let present = presence.iter().filter(|present| **present).count();
+    writeln!(out, "  modules    {present} of {} optional ones are linked", presence.len())
+}
+
+fn write_bank(name: &str, counters: &[u64], full: bool, out: &mut dyn Write) -> io::Result<()> {
+    let used = counters.iter().filter(|count| **count > 0).count();
+    let sum: u128 = counters.iter().map(|count| u128::from(*count)).sum();
+    writeln!(out, "  {name:<12} {} counters, {used} not zero, sum {sum}", counters.len())?;
+    if full {
+        for (position, count) in counters.iter().enumerate().filter(|(_, count)| **count > 0) {
+            writeln!(out, "    {position}: {count}")?;
+        }
+    }
+    Ok(())
+}

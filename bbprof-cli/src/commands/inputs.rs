@@ -1,0 +1,198 @@
+//! From the words of a command line to counters and profiles: raw, merged, folders of both, or the last run.
+
+use super::outcome::UsageError;
+use crate::locate::MapFinder;
+use anyhow::{Context, Result, bail};
+use bbprof_format::map::BuildMap;
+use bbprof_format::merged::{self, MergedProfile};
+use bbprof_format::raw::{self, RawProfile};
+use bbprof_profile::{Merger, Profile, merged_from_raw};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Which maps to use.
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct MapArgs {
+    /// Build map, or folder of build maps, to look at first (repeatable; also BBPROF_MAPS)
+    #[arg(long = "map", value_name = "FILE|FOLDER")]
+    pub(crate) maps: Vec<PathBuf>,
+}
+
+/// Which profiles.
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct ProfileArgs {
+    /// Raw (.bbraw) or merged (.bbprof) profiles, or folders of them; without any, the last run's
+    #[arg(value_name = "PROFILE")]
+    pub(crate) profiles: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) maps: MapArgs,
+}
+
+/// Counters of all inputs that could be read.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The sums, every image with its build map.
+    pub(crate) merged: MergedProfile,
+    /// How many inputs were damaged; each was named on stderr.
+    pub(crate) num_damaged: usize,
+}
+
+/// Files that are read and decoded at once, before they are summed: bounds the memory.
+const FILES_AT_ONCE: usize = 32;
+
+impl Loaded {
+    /// Reads and sums the inputs. Damaged ones are named and left out, unless `strict`.
+    pub(crate) fn read(profiles: &[PathBuf], strict: bool) -> Result<Self> {
+        let files = if profiles.is_empty() { last_run()? } else { expand(profiles)? };
+        let mut merger = Merger::default();
+        let mut num_damaged = 0;
+        for chunk in files.chunks(FILES_AT_ONCE) {
+            let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_profile(path)).collect();
+            for (path, part) in chunk.iter().zip(parts) {
+                let added = part.and_then(|part| Ok(merger.add(part)?)).with_context(|| path.display().to_string());
+                match added {
+                    Ok(()) => {}
+                    Err(error) if strict || files.len() == 1 => return Err(error),
+                    Err(error) => {
+                        eprintln!("bbprof: skipped {error:#}");
+                        num_damaged += 1;
+                    }
+                }
+            }
+        }
+        if num_damaged == files.len() {
+            bail!("none of the {num_damaged} inputs can be read");
+        }
+        Ok(Self { merged: merger.finish(), num_damaged })
+    }
+
+    /// Looks for the maps that are not in the inputs.
+    pub(crate) fn find_maps(&mut self, maps: &MapArgs) -> Result<()> {
+        let mut finder = MapFinder::new(&maps.maps);
+        for image in &mut self.merged.images {
+            if image.map.is_none() {
+                let (path, bytes) = finder.find(image.build_id, Path::new(&image.path))?;
+                BuildMap::decode(&bytes).with_context(|| path.display().to_string())?;
+                image.map = Some(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Solves the counters.
+    pub(crate) fn solve(self, maps: &MapArgs) -> Result<Profile> {
+        let mut finder = MapFinder::new(&maps.maps);
+        let mut parts = Vec::with_capacity(self.merged.images.len());
+        for mut image in self.merged.images {
+            let (name, bytes) = match image.map.take() {
+                Some(bytes) => (format!("build map in the profile of {}", image.path), bytes),
+                None => {
+                    let (path, bytes) = finder.find(image.build_id, Path::new(&image.path))?;
+                    (path.display().to_string(), bytes)
+                }
+            };
+            parts.push((BuildMap::decode(&bytes).context(name)?, image));
+        }
+        Ok(Profile::new(self.merged.processes, parts)?)
+    }
+}
+
+/// Reads, sums and solves; says how many inputs were damaged, and when nothing was counted.
+pub(crate) fn load(args: &ProfileArgs) -> Result<(Profile, usize)> {
+    let loaded = Loaded::read(&args.profiles, false)?;
+    let num_damaged = loaded.num_damaged;
+    if loaded.merged.images.is_empty() {
+        eprintln!("bbprof: the profile is empty: no image of its processes has counters; were they built with bbprof?");
+    }
+    let profile = loaded.solve(&args.maps)?;
+    if profile.functions().next().is_some() && !profile.functions().any(|function| function.is_executed()) {
+        eprintln!("bbprof: nothing was executed: all counts are 0");
+    }
+    Ok((profile, num_damaged))
+}
+
+/// One profile, raw or merged, by its first bytes.
+pub(crate) fn read_profile(path: &Path) -> Result<MergedProfile> {
+    let bytes = std::fs::read(path)?;
+    if MergedProfile::is_merged(&bytes) {
+        return Ok(MergedProfile::decode(&bytes)?);
+    }
+    if bytes.is_empty() {
+        bail!("empty file: expected a raw or merged profile");
+    }
+    Ok(merged_from_raw(RawProfile::read(&bytes)?))
+}
+
+/// The files behind the words; folders are looked through to the bottom.
+fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in profiles {
+        let metadata = std::fs::metadata(path).map_err(|error| UsageError(format!("{}: {error}", path.display())))?;
+        if metadata.is_dir() {
+            let before = files.len();
+            collect(path, &mut files)?;
+            if files.len() == before {
+                return Err(UsageError(format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", path.display())).into());
+            }
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let context = || format!("{}: cannot be listed", folder.display());
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(context)? {
+        let entry = entry.with_context(context)?;
+        paths.push((entry.path(), entry.file_type().with_context(context)?.is_dir()));
+    }
+    paths.sort();
+    for (path, is_folder) in paths {
+        if is_folder {
+            collect(&path, files)?;
+        } else if is_profile(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_profile(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == raw::EXTENSION || extension == merged::EXTENSION)
+}
+
+/// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest profile in the working
+/// directory, whichever is newer.
+fn last_run() -> Result<Vec<PathBuf>> {
+    let here = std::env::current_dir().context("working directory")?;
+    let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(&here).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    entries.retain(|path| is_profile(path));
+    entries.sort();
+    let newest = entries.iter().max_by_key(|path| written(path));
+    let own_target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let targets = own_target.into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
+    let noted = targets.map(|target| target.join("bbprof/last")).find(|last| last.is_file());
+    if let Some(last) = noted
+        && newest.is_none_or(|file| written(file) <= written(&last))
+    {
+        let text = std::fs::read_to_string(&last).with_context(|| last.display().to_string())?;
+        return expand(&[PathBuf::from(text.trim_end_matches('\n'))]).with_context(|| format!("{}: names the last run", last.display()));
+    }
+    match newest {
+        Some(file) => {
+            if entries.len() > 1 {
+                eprintln!("bbprof: {}, the newest of {} profiles here", file.display(), entries.len());
+            }
+            Ok(vec![file.clone()])
+        }
+        None => Err(UsageError(format!(
+            "no profile: {} has no .bbraw or .bbprof file, and no run of `cargo bbprof` is noted in a target directory above; run the program first, or name a profile",
+            here.display()
+        ))
+        .into()),
+    }
+}

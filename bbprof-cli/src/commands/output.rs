@@ -1,0 +1,45 @@
+//! Where results go: stdout, whose reader may leave early, or a file that is whole or not there.
+
+use anyhow::{Context, Result};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Writes data to stdout. A reader that closed the pipe (`| head`) has what it wanted: no error.
+pub(crate) fn to_stdout<T: Default>(write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> Result<T> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let result = write(&mut out).and_then(|value| out.flush().map(|()| value));
+    if result.is_err() {
+        // What is left in the buffer has nowhere to go.
+        let _ = out.into_parts();
+    }
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(T::default()),
+        result => result.context("stdout: cannot be written"),
+    }
+}
+
+/// Writes a file by the side and puts it in place when it is whole. Devices and pipes are written as they are.
+pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> Result<T> {
+    let cannot = || format!("{}: cannot be written", path.display());
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        let mut out = BufWriter::new(std::fs::OpenOptions::new().write(true).open(path).with_context(cannot)?);
+        let value = write(&mut out).with_context(cannot)?;
+        out.flush().with_context(cannot)?;
+        return Ok(value);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".bbprof-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file; the umask takes away what it should.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let file = builder.tempfile_in(folder).with_context(cannot)?;
+    let mut out = BufWriter::new(file);
+    let value = write(&mut out).with_context(cannot)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(cannot)?;
+    file.persist(path).map_err(|error| error.error).with_context(cannot)?;
+    Ok(value)
+}

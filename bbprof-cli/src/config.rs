@@ -1,0 +1,165 @@
+//! Settings that stand in files: `bbprof.toml`, `[package.metadata.bbprof]`, `[workspace.metadata.bbprof]`.
+//!
+//! Single values of a nearer place win: command line, `bbprof.toml`, package, workspace. Patterns add up. Unknown keys are errors.
+
+use crate::exit::require;
+use crate::plugin::{Counters, Filters, Storage};
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Settings as the command line has them; files have the same keys.
+#[derive(Args, Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub(crate) struct Settings {
+    /// Where counters stand
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub counters: Option<Counters>,
+    /// Where the counters' memory is
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub storage: Option<Storage>,
+    /// Instrument only functions whose symbol matches (repeatable)
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    pub include: Vec<String>,
+    /// Leave out functions whose symbol matches (repeatable)
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    pub exclude_fn: Vec<String>,
+    /// Instrument only functions whose source file matches (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    pub include_file: Vec<String>,
+    /// Leave out functions whose source file matches (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    pub exclude_file: Vec<String>,
+    /// Dependencies to instrument besides the workspace's members: none, all, or names [default: none]
+    #[arg(long, value_name = "none|all|NAME,...")]
+    pub deps: Option<String>,
+    /// Keep the IR text of each block, for `bbprof annotate`
+    #[arg(long = "ir", num_args = 0..=1, default_missing_value = "true", require_equals = true, value_name = "BOOL")]
+    pub ir: Option<bool>,
+    /// Place counters by an earlier profile
+    #[arg(long, value_name = "PROFILE")]
+    pub weights: Option<PathBuf>,
+}
+
+/// Which dependencies are instrumented.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Deps {
+    None,
+    All,
+    Named(Vec<String>),
+}
+
+impl Settings {
+    /// These settings, with `other` where they say nothing.
+    #[must_use]
+    pub(crate) fn or(mut self, other: Self) -> Self {
+        self.counters = self.counters.or(other.counters);
+        self.storage = self.storage.or(other.storage);
+        self.deps = self.deps.or(other.deps);
+        self.ir = self.ir.or(other.ir);
+        self.weights = self.weights.or(other.weights);
+        self.include.extend(other.include);
+        self.exclude_fn.extend(other.exclude_fn);
+        self.include_file.extend(other.include_file);
+        self.exclude_file.extend(other.exclude_file);
+        self
+    }
+
+    /// Reads `bbprof.toml` in `folder` or, going up, in a folder above it.
+    pub(crate) fn from_file_above(folder: &Path) -> Result<Self> {
+        for folder in folder.ancestors() {
+            let path = folder.join("bbprof.toml");
+            if path.is_file() {
+                let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+                return match toml::from_str(&text) {
+                    Ok(settings) => Ok(settings),
+                    Err(error) => require!("{}: {}", path.display(), error.to_string().trim_end()),
+                };
+            }
+        }
+        Ok(Self::default())
+    }
+
+    /// Reads the `bbprof` table of a `metadata` value; `place` names it in errors.
+    pub(crate) fn from_metadata(metadata: &serde_json::Value, place: &str) -> Result<Self> {
+        match metadata.get("bbprof") {
+            None => Ok(Self::default()),
+            Some(value) => match serde_json::from_value(value.clone()) {
+                Ok(settings) => Ok(settings),
+                Err(error) => require!("{place}: {error}"),
+            },
+        }
+    }
+
+    /// The dependencies to instrument.
+    pub(crate) fn deps(&self) -> Deps {
+        match self.deps.as_deref() {
+            None | Some("none" | "") => Deps::None,
+            Some("all") => Deps::All,
+            Some(names) => Deps::Named(names.split(',').map(|name| name.trim().to_owned()).collect()),
+        }
+    }
+
+    /// The filters, checked.
+    pub(crate) fn filters(&self) -> Result<Filters> {
+        let filters = Filters {
+            include_fn: self.include.clone(),
+            exclude_fn: self.exclude_fn.clone(),
+            include_file: self.include_file.clone(),
+            exclude_file: self.exclude_file.clone(),
+        };
+        filters.check()?;
+        Ok(filters)
+    }
+
+    /// Refuses what is not built yet.
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Some(profile) = &self.weights {
+            require!("--weights {}: placing counters by an earlier profile is not available in this version", profile.display());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearer_place_wins_and_patterns_add_up() {
+        let near = Settings { counters: Some(Counters::Check), exclude_fn: vec!["a".into()], ..Default::default() };
+        let far = Settings {
+            counters: Some(Counters::Blocks),
+            exclude_fn: vec!["b".into()],
+            deps: Some("all".into()),
+            ..Default::default()
+        };
+        let both = near.or(far);
+        assert_eq!((both.counters, both.deps()), (Some(Counters::Check), Deps::All));
+        assert_eq!(both.exclude_fn, ["a", "b"]);
+    }
+
+    #[test]
+    fn files_are_read_and_unknown_keys_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let below = place.path().join("a/b");
+        std::fs::create_dir_all(&below).unwrap();
+        std::fs::write(place.path().join("bbprof.toml"), "counters = \"blocks\"\nexclude-file = [\"x/**\"]\n").unwrap();
+        let settings = Settings::from_file_above(&below).unwrap();
+        assert_eq!((settings.counters, settings.exclude_file), (Some(Counters::Blocks), vec!["x/**".to_owned()]));
+        std::fs::write(below.join("bbprof.toml"), "colour = 1\n").unwrap();
+        let error = Settings::from_file_above(&below).unwrap_err().to_string();
+        assert!(error.contains("bbprof.toml") && error.contains("unknown field `colour`"), "{error}");
+    }
+
+    #[test]
+    fn metadata_is_read_and_unknown_keys_refused() {
+        let value = serde_json::json!({"bbprof": {"deps": "regex,serde", "storage": "atomic"}});
+        let settings = Settings::from_metadata(&value, "here").unwrap();
+        assert_eq!(settings.deps(), Deps::Named(vec!["regex".into(), "serde".into()]));
+        let value = serde_json::json!({"bbprof": {"dep": "all"}});
+        assert!(Settings::from_metadata(&value, "p [package.metadata.bbprof]").unwrap_err().to_string().starts_with("p [package"));
+        assert_eq!(Settings::from_metadata(&serde_json::Value::Null, "").unwrap(), Settings::default());
+    }
+}

@@ -1,0 +1,161 @@
+//! `bbprof env`: the variables with which a plain `cargo build --target T`, `make` or `ninja` instruments.
+//!
+//! rustc gets the plugin by `RUSTFLAGS`, so that cargo's fingerprints know of it, and is called through `RUSTC`, the role that
+//! sets `RUSTC_BOOTSTRAP` for instrumented compilations only and takes the flag out of what build scripts try. C and C++ get
+//! `CC` and `CXX`; `CFLAGS`, `CXXFLAGS` and `LDFLAGS` serve builds that name clang themselves. What the user has set stays.
+
+use crate::cache;
+use crate::config::Settings;
+use crate::exit::require;
+use crate::installation::Installation;
+use crate::plugin::{Clang, PluginOptions, Rustc, plugin_with_options};
+use crate::shim;
+use crate::tools::{Selection, ToolSettings, Tools};
+use anyhow::{Context, Result};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Print variables that make any build system instrument: eval "$(bbprof env --sh)"
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EnvOptions {
+    /// For sh, bash, zsh (default)
+    #[arg(long, group = "shell")]
+    sh: bool,
+    /// For fish: bbprof env --fish | source
+    #[arg(long, group = "shell")]
+    fish: bool,
+    /// For PowerShell
+    #[arg(long, group = "shell")]
+    pwsh: bool,
+    /// For nushell
+    #[arg(long, group = "shell")]
+    nu: bool,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// Prints the variables to stdout; what is missing, to stderr.
+pub(crate) fn print(options: EnvOptions) -> Result<()> {
+    let mut variables = Vec::new();
+    let settings = options.settings.clone().or(Settings::from_file_above(&std::env::current_dir()?)?);
+    settings.check()?;
+    if settings.deps.is_some() {
+        require!(
+            "--deps: in this environment every crate that is compiled with RUSTFLAGS is instrumented; use cargo bbprof to choose"
+        );
+    }
+    let plugin_options = PluginOptions {
+        counters: settings.counters.unwrap_or_default(),
+        storage: settings.storage.unwrap_or_default(),
+        ir: settings.ir.unwrap_or_default(),
+        filters: settings.filters()?,
+        ..PluginOptions::default()
+    };
+    let installation = Installation::find()?;
+    let rust = rust(&installation, &PluginOptions { tagged: true, ..plugin_options.clone() }, &mut variables);
+    let c = c(&installation, &plugin_options, &mut variables);
+    match (rust, c) {
+        (Err(rust), Err(c)) => require!("{rust}; {c}"),
+        (Err(rust), Ok(())) => say(&format!("Rust is not instrumented: {rust}")),
+        (Ok(()), Err(c)) => say(&format!("C and C++ are not instrumented: {c}")),
+        (Ok(()), Ok(())) => {}
+    }
+    for (name, value) in variables {
+        println!("{}", options.shell_line(name, &value));
+    }
+    Ok(())
+}
+
+fn say(message: &str) {
+    eprintln!("bbprof: {message}");
+}
+
+impl EnvOptions {
+    fn shell_line(&self, name: &str, value: &str) -> String {
+        if self.fish {
+            format!("set -gx {name} '{}'", value.replace('\\', "\\\\").replace('\'', "\\'"))
+        } else if self.pwsh {
+            format!("$env:{name} = '{}'", value.replace('\'', "''"))
+        } else if self.nu {
+            format!("$env.{name} = \"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+        } else {
+            format!("export {name}='{}'", value.replace('\'', "'\\''"))
+        }
+    }
+}
+
+fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(&'static str, String)>) -> Result<()> {
+    let config = cargo_config2::Config::load().context("cargo's configuration")?;
+    let mut program: OsString = config.build.rustc.as_ref().map_or_else(|| "rustc".into(), |rustc| rustc.as_os_str().to_owned());
+    if let Some(settings) = ToolSettings::beside(Path::new(&program))? {
+        // This environment has been set before.
+        program = settings.rustc;
+    }
+    let rustc = Rustc::inspect(&program)?;
+    let plugin = plugin_with_options(installation, rustc.llvm, options, say)?;
+    if plugin.to_string_lossy().contains(char::is_whitespace) {
+        require!("{}: rustc cannot load a plugin from a path with spaces; set XDG_CACHE_HOME to another folder", plugin.display());
+    }
+    let flags = config.rustflags(&rustc.host).context("rustflags in cargo's configuration")?;
+    let mut flags: Vec<String> = flags.map(|flags| flags.flags).unwrap_or_default();
+    flags.retain(|flag| !is_ours(flag));
+    flags.push(format!("-Zllvm-plugins={}", plugin.display()));
+    let tools = Tools::with(
+        installation,
+        &ToolSettings {
+            root: installation.root.clone(),
+            rustc_plugin: plugin,
+            rustc: program,
+            rustdoc: "rustdoc".into(),
+            user_wrapper: None,
+            nightly: rustc.is_nightly(),
+            selection: Selection::All,
+            c: None,
+        },
+    )?;
+    variables.push(("RUSTC", tools.folder.join("rustc").display().to_string()));
+    variables.push(("RUSTFLAGS", flags.join(" ")));
+    Ok(())
+}
+
+fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(&'static str, String)>) -> Result<()> {
+    let chosen = std::env::var_os("BBPROF_CC").filter(|cc| !cc.is_empty());
+    let clang = Clang::find(chosen.as_deref(), false)?;
+    let plugin = plugin_with_options(installation, clang.major, options, say)?;
+    let linker = which::which("ld").context("ld: the linker is not there; install: apt-get install binutils")?;
+    let folder = shim::linker_folder(installation, &linker)?;
+    let bin = installation.root.join("bin");
+    variables.push(("CC", bin.join("bbprof-cc").display().to_string()));
+    variables.push(("CXX", bin.join("bbprof-c++").display().to_string()));
+    let compile = format!("-fpass-plugin={}", plugin.display());
+    for (name, ours) in [("CFLAGS", &compile), ("CXXFLAGS", &compile), ("LDFLAGS", &format!("-B{}", folder.display()))] {
+        let mut words = vec![ours.clone()];
+        let before = std::env::var(name).unwrap_or_default();
+        words.extend(before.split_whitespace().filter(|word| !is_ours(word)).map(str::to_owned));
+        variables.push((name, words.join(" ")));
+    }
+    Ok(())
+}
+
+/// Whether a word was put there by an earlier `bbprof env`.
+fn is_ours(word: &str) -> bool {
+    let Ok(cache) = cache::root() else { return false };
+    ["-Zllvm-plugins=", "-fpass-plugin=", "-B"]
+        .iter()
+        .any(|option| word.strip_prefix(option).is_some_and(|path| PathBuf::from(path).starts_with(&cache)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_shell_has_its_quotes() {
+        let options = |fish, pwsh, nu| EnvOptions { sh: false, fish, pwsh, nu, settings: Settings::default() };
+        assert_eq!(options(false, false, false).shell_line("A", "b'c $d"), "export A='b'\\''c $d'");
+        assert_eq!(options(true, false, false).shell_line("A", "b'c"), "set -gx A 'b\\'c'");
+        assert_eq!(options(false, true, false).shell_line("A", "b'c"), "$env:A = 'b''c'");
+        assert_eq!(options(false, false, true).shell_line("A", "b\"c"), "$env.A = \"b\\\"c\"");
+    }
+}

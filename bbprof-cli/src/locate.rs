@@ -1,0 +1,128 @@
+//! Finds build maps by build id.
+//!
+//! In this order: `--map` (files and folders), `BBPROF_MAPS` (a path list of the same), beside the image where it ran
+//! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), and the map cache
+//! (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`). Only headers are read while looking.
+
+use anyhow::{Context, Result};
+use bbprof_format::BuildId;
+use bbprof_format::map::{BuildMap, EXTENSION};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Enough of a map to learn its build id.
+const HEADER_BYTES: usize = 64;
+
+/// Finds the map of each image; folders are looked through once.
+#[derive(Debug, Default)]
+pub(crate) struct MapFinder {
+    /// `--map`, then `BBPROF_MAPS`.
+    given: Vec<PathBuf>,
+    cache: Option<PathBuf>,
+    folders: HashMap<PathBuf, Vec<(BuildId, PathBuf)>>,
+}
+
+/// A map that is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0)]
+pub(crate) struct MissingMap(String);
+
+impl MapFinder {
+    /// Looks in `maps` first, then where the environment says.
+    pub(crate) fn new(maps: &[PathBuf]) -> Self {
+        let mut given = maps.to_vec();
+        if let Some(list) = std::env::var_os("BBPROF_MAPS") {
+            given.extend(std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()));
+        }
+        let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or_else(home);
+        Self { given, cache: cache.map(|cache| cache.join("bbprof/maps")), folders: HashMap::new() }
+    }
+
+    /// The bytes of the map with this build id, and their path.
+    ///
+    /// # Errors
+    /// [`MissingMap`] when there is none; another error when one that must be there cannot be read.
+    pub(crate) fn find(&mut self, build_id: BuildId, image: &Path) -> Result<(PathBuf, Vec<u8>)> {
+        let mut others: Vec<(BuildId, PathBuf)> = Vec::new();
+        for given in self.given.clone() {
+            if given.is_dir() {
+                if let Some(path) = self.in_folder(&given, build_id) {
+                    return read(path);
+                }
+            } else {
+                match build_id_of(&given).with_context(|| format!("{}: cannot be used as a build map", given.display()))? {
+                    found if found == build_id => return read(given),
+                    other => others.push((other, given)),
+                }
+            }
+        }
+        let mut beside = image.as_os_str().to_owned();
+        beside.push(".");
+        beside.push(EXTENSION);
+        let beside = PathBuf::from(beside);
+        if beside.exists() {
+            match build_id_of(&beside) {
+                Ok(found) if found == build_id => return read(beside),
+                Ok(other) => others.push((other, beside)),
+                Err(error) => return Err(error.context(format!("{}: cannot be used as a build map", beside.display()))),
+            }
+        }
+        if let Some(folder) = image.parent().filter(|folder| folder.is_absolute()) {
+            let folders = [Some(folder.to_owned()), Some(folder.join("deps")), folder.parent().map(|up| up.join("deps"))];
+            for folder in folders.into_iter().flatten() {
+                if let Some(path) = self.in_folder(&folder, build_id) {
+                    return read(path);
+                }
+            }
+        }
+        if let Some(cached) = self.cache.as_ref().map(|cache| cache.join(format!("{build_id}.{EXTENSION}")))
+            && build_id_of(&cached).is_ok_and(|found| found == build_id)
+        {
+            return read(cached);
+        }
+        Err(MissingMap(missing(build_id, image, &others)).into())
+    }
+
+    fn in_folder(&mut self, folder: &Path, build_id: BuildId) -> Option<PathBuf> {
+        if !self.folders.contains_key(folder) {
+            self.folders.insert(folder.to_owned(), maps_of(folder));
+        }
+        self.folders[folder].iter().find(|(id, _)| *id == build_id).map(|(_, path)| path.clone())
+    }
+}
+
+fn missing(build_id: BuildId, image: &Path, others: &[(BuildId, PathBuf)]) -> String {
+    let image = if image.as_os_str().is_empty() { "the program".to_owned() } else { image.display().to_string() };
+    match others.first() {
+        Some((other, path)) => format!(
+            "{image}: build id {build_id} of the counts does not match {} ({other}); it was built again since: run it again, or pass the map of that build with --map",
+            path.display()
+        ),
+        None => format!(
+            "{image}: no build map with build id {build_id} is beside it, in BBPROF_MAPS or in the map cache; pass --map FILE or --map FOLDER, or build and run again"
+        ),
+    }
+}
+
+fn read(path: PathBuf) -> Result<(PathBuf, Vec<u8>)> {
+    let bytes = std::fs::read(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
+    Ok((path, bytes))
+}
+
+fn build_id_of(path: &Path) -> Result<BuildId> {
+    let mut head = Vec::with_capacity(HEADER_BYTES);
+    File::open(path)?.take(HEADER_BYTES as u64).read_to_end(&mut head)?;
+    Ok(BuildMap::read_build_id(&head)?)
+}
+
+/// The maps of a folder, by name; what is no map is not one of them.
+fn maps_of(folder: &Path) -> Vec<(BuildId, PathBuf)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension() == Some(OsStr::new(EXTENSION))).collect();
+    paths.sort();
+    paths.into_iter().filter_map(|path| Some((build_id_of(&path).ok()?, path))).collect()
+}

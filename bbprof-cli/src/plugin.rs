@@ -1,0 +1,40 @@
+//! The LLVM plugin: compiled on first use for each LLVM major version, then found in the cache.
+//!
+//! `<cache>/plugin/<digest of glue, library, LLVM, compiler>/bbprof.so` is the plugin; `<that folder>/<digest of options>/`
+//! holds a link `bbprof.so` to it and a file `options`, which the plugin reads beside the path it was loaded from. So the
+//! path that stands on a compiler's command line names everything that decides what is generated, and compiler caches, which
+//! hash the command line, never mix two kinds of objects.
+
+mod compile;
+mod host;
+mod llvm;
+mod options;
+
+pub(crate) use compile::{compiler_for, ensure_plugin};
+pub(crate) use host::{Clang, Rustc};
+pub(crate) use llvm::{Llvm, SUPPORTED_MAJORS};
+pub(crate) use options::{Counters, Filters, PluginOptions, Storage, Tls};
+
+use crate::cache;
+use crate::installation::Installation;
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+
+/// The plugin for this LLVM major with these options, as the path to hand to the compiler. `say` gets one line if the plugin
+/// must be compiled first.
+pub(crate) fn plugin_with_options(
+    installation: &Installation,
+    major: u32,
+    options: &PluginOptions,
+    say: impl Fn(&str),
+) -> Result<PathBuf> {
+    let plugin = ensure_plugin(installation, &Llvm::find(major)?, say)?;
+    let text = options.text();
+    let folder = plugin.parent().context("the plugin lies in a folder")?.join(cache::name_of([&*text]));
+    cache::folder_once(&folder, |folder| {
+        std::os::unix::fs::symlink("../bbprof.so", folder.join("bbprof.so"))?;
+        std::fs::write(folder.join("options"), &text)?;
+        Ok(())
+    })?;
+    Ok(folder.join("bbprof.so"))
+}

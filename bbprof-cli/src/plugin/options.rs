@@ -1,0 +1,150 @@
+//! What the plugin is asked to do, and the text in which it reads that: `key=value` lines.
+
+use crate::exit::require;
+use anyhow::Result;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// Where counters stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Counters {
+    /// On the edges and blocks that a spanning tree leaves over: the fewest executions.
+    #[default]
+    Edges,
+    /// In every block, for comparison.
+    Blocks,
+    /// By Hucovic's four patterns, for comparison.
+    Patterns,
+    /// As `edges`, and one more on every edge, which `bbprof verify` compares.
+    Check,
+}
+
+/// Where the counters' memory is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Storage {
+    /// Each thread has its own: exact, and as cheap as plain memory.
+    #[default]
+    Thread,
+    /// One for all threads, plain increments: loses counts when threads run at once.
+    Shared,
+    /// One for all threads, atomic increments: exact, slow.
+    Atomic,
+}
+
+/// How code reaches thread-local counters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Tls {
+    /// The code goes into executables only.
+    Exec,
+    /// The code may go into a shared library.
+    Library,
+    /// `library` for what is compiled with -fPIC, else `exec`.
+    #[default]
+    Auto,
+}
+
+/// Which functions are instrumented. Exclusion wins over inclusion; without any inclusion, all are.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Filters {
+    pub include_fn: Vec<String>,
+    pub exclude_fn: Vec<String>,
+    pub include_file: Vec<String>,
+    pub exclude_file: Vec<String>,
+}
+
+/// Everything that the plugin's behaviour depends on.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct PluginOptions {
+    pub counters: Counters,
+    pub storage: Storage,
+    pub tls: Tls,
+    /// Keep the IR text of each block in the manifest.
+    pub ir: bool,
+    pub filters: Filters,
+    /// rustc's link-time optimisation brings foreign code in: instrument only what was tagged before.
+    pub tagged: bool,
+}
+
+impl Filters {
+    fn lines(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        [
+            ("include", &self.include_fn),
+            ("exclude-fn", &self.exclude_fn),
+            ("include-file", &self.include_file),
+            ("exclude-file", &self.exclude_file),
+        ]
+        .into_iter()
+        .flat_map(|(key, values)| values.iter().map(move |value| (key, value)))
+    }
+
+    /// Refuses a regular expression or glob that cannot be read, before a compiler meets it.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (key, value) in self.lines() {
+            let error = if key.ends_with("-file") {
+                globset::Glob::new(value).err().map(|e| e.to_string())
+            } else {
+                regex::Regex::new(value).err().map(|e| e.to_string())
+            };
+            if let Some(error) = error {
+                require!("--{key} {value}: {error}");
+            }
+            if value.contains('\n') {
+                require!("--{key} {value:?}: a pattern is one line");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of a value as the command line has it.
+fn name(value: impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+impl PluginOptions {
+    /// The content of the file `options`.
+    pub(crate) fn text(&self) -> String {
+        let bit = |on: bool| if on { "1" } else { "0" };
+        let mut text = format!(
+            "counters={}\nstorage={}\ntls={}\nir={}\ntagged={}\n",
+            name(self.counters),
+            name(self.storage),
+            name(self.tls),
+            bit(self.ir),
+            bit(self.tagged)
+        );
+        for (key, value) in self.filters.lines() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{key}={value}");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_one_line_per_option() {
+        let mut options = PluginOptions { counters: Counters::Check, tls: Tls::Library, tagged: true, ..Default::default() };
+        options.filters.exclude_fn = vec!["^a".into(), "b=c".into()];
+        options.filters.include_file = vec!["src/**".into()];
+        assert_eq!(
+            options.text(),
+            "counters=check\nstorage=thread\ntls=library\nir=0\ntagged=1\nexclude-fn=^a\nexclude-fn=b=c\ninclude-file=src/**\n"
+        );
+    }
+
+    #[test]
+    fn bad_patterns_are_named() {
+        let filters = Filters { exclude_fn: vec!["(".into()], ..Default::default() };
+        assert!(filters.check().unwrap_err().to_string().starts_with("--exclude-fn (: "));
+        let filters = Filters { include_file: vec!["[".into()], ..Default::default() };
+        assert!(filters.check().is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! Tool folders: what cargo, rustc wrappers and build scripts are pointed at.
+//!
+//! `<cache>/tools/<digest of the settings>/` holds `settings.json` and links to this binary whose names say the role. A role
+//! finds its settings beside the name it was called by. The digest also stands in the compilers' names, because ccache hashes
+//! a compiler's name but not its folder.
+
+use crate::cache;
+use crate::installation::Installation;
+use crate::roles::RUSTC_WRAPPER;
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Which of the crates that cargo compiles are instrumented.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Selection {
+    /// Every crate that is compiled for the target.
+    All,
+    /// Packages with these folders (of their `Cargo.toml`).
+    Packages(Vec<PathBuf>),
+}
+
+/// What the roles in a tool folder know.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ToolSettings {
+    /// The root of the installation.
+    pub root: PathBuf,
+    /// The plugin for rustc's LLVM, with its options.
+    pub rustc_plugin: PathBuf,
+    /// The real rustc (only the role `rustc` needs it), rustdoc, and the user's own wrapper.
+    pub rustc: OsString,
+    pub rustdoc: OsString,
+    pub user_wrapper: Option<OsString>,
+    /// rustc accepts `-Z` without `RUSTC_BOOTSTRAP`.
+    pub nightly: bool,
+    pub selection: Selection,
+    /// The plugin and compilers for C and C++, when there is a clang for them.
+    pub c: Option<CTools>,
+}
+
+/// What instruments the C and C++ parts of crates.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CTools {
+    pub plugin: PathBuf,
+    pub clang: PathBuf,
+    /// Absent when there is a clang, but no clang++.
+    pub clangxx: Option<PathBuf>,
+}
+
+/// A tool folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Tools {
+    pub folder: PathBuf,
+    digest: String,
+}
+
+impl Tools {
+    /// The tool folder with these settings.
+    pub(crate) fn with(installation: &Installation, settings: &ToolSettings) -> Result<Self> {
+        let text = serde_json::to_string_pretty(settings)?;
+        let program = installation.program.display().to_string();
+        let digest = cache::name_of([&*text, &*program]);
+        let folder = cache::root()?.join("tools").join(&digest);
+        let tools = Self { folder, digest };
+        cache::folder_once(&tools.folder, |folder| {
+            std::fs::write(folder.join("settings.json"), &text)?;
+            for name in [RUSTC_WRAPPER.into(), "rustc".into(), "rustdoc".into(), tools.name("bbprof-cc"), tools.name("bbprof-c++")]
+            {
+                std::os::unix::fs::symlink(&installation.program, folder.join(name))?;
+            }
+            Ok(())
+        })?;
+        Ok(tools)
+    }
+
+    fn name(&self, role: &str) -> String {
+        format!("{role}-{}", self.digest)
+    }
+
+    /// The C compiler.
+    pub(crate) fn cc(&self) -> PathBuf {
+        self.folder.join(self.name("bbprof-cc"))
+    }
+
+    /// The C++ compiler.
+    pub(crate) fn cxx(&self) -> PathBuf {
+        self.folder.join(self.name("bbprof-c++"))
+    }
+}
+
+impl ToolSettings {
+    /// The settings beside the name that this process was called by, if it was called through a tool folder.
+    pub(crate) fn beside(argv0: &Path) -> Result<Option<Self>> {
+        let Some(folder) = argv0.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(None) };
+        let path = folder.join("settings.json");
+        match std::fs::read(&path) {
+            Ok(text) => {
+                let settings = serde_json::from_slice(&text)
+                    .with_context(|| format!("{}: not settings of this bbprof; run `bbprof clean`", path.display()))?;
+                Ok(Some(settings))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| path.display().to_string()),
+        }
+    }
+}
