@@ -49,14 +49,12 @@ fn caveat(raw: &RawProfile) -> Option<String> {
                 .to_owned(),
         ),
         (_, 0) => {}
-        (Fate::Exit { .. }, live) => reasons.push(format!(
-            "{} running when it ended; each may be one execution ahead in one block",
-            threads(live)
-        )),
-        (Fate::Snapshot, live) => reasons.push(format!(
-            "{} running at the snapshot; each may be one execution ahead in one block",
-            threads(live)
-        )),
+        (Fate::Exit { .. }, live) => {
+            reasons.push(format!("{} running when it ended; each may be one execution ahead in one block", threads(live)))
+        }
+        (Fate::Snapshot, live) => {
+            reasons.push(format!("{} running at the snapshot; each may be one execution ahead in one block", threads(live)))
+        }
     }
     reasons.extend(raw.notes.iter().cloned());
     (!reasons.is_empty()).then(|| reasons.join("; "))

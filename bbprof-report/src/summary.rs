@@ -225,9 +225,13 @@ fn write_lines(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write)
     let mut rows: Vec<(u128, u128, &str, u32)> = Vec::new();
     for (file, source) in &lines.files {
         let path = profile.files.path(*file);
-        rows.extend(source.lines.iter().filter(|(_, line)| line.count > 0).map(|(number, line)| {
-            (line.instructions, line.count, path, *number)
-        }));
+        rows.extend(
+            source
+                .lines
+                .iter()
+                .filter(|(_, line)| line.count > 0)
+                .map(|(number, line)| (line.instructions, line.count, path, *number)),
+        );
     }
     let located: u128 = rows.iter().map(|row| row.0).sum();
     keep_first(&mut rows, options.top, |a, b| b.0.cmp(&a.0).then_with(|| b.1.cmp(&a.1)).then_with(|| (a.2, a.3).cmp(&(b.2, b.3))));

@@ -22,8 +22,7 @@ impl Table {
     pub(crate) fn write(&self, width: usize, out: &mut dyn Write) -> io::Result<()> {
         let last = self.header.len() - 1;
         let lines = || std::iter::once(&self.header).chain(&self.rows);
-        let widths: Vec<usize> =
-            (0..last).map(|column| lines().map(|line| line[column].width()).max().unwrap_or(0)).collect();
+        let widths: Vec<usize> = (0..last).map(|column| lines().map(|line| line[column].width()).max().unwrap_or(0)).collect();
         let taken: usize = widths.iter().map(|width| width + 2).sum();
         let rest = width.saturating_sub(taken).max(20);
         for line in lines() {
@@ -74,7 +73,10 @@ mod tests {
         let mut out = Vec::new();
         table.write(30, &mut out).expect("memory");
         let text = String::from_utf8(out).expect("text");
-        assert_eq!(text, "count  function\n1,000  f\n    7  a_very_long...mewhere\n".replace("a_very_long...mewhere", "a_very_lon..._somewhere"));
+        assert_eq!(
+            text,
+            "count  function\n1,000  f\n    7  a_very_long...mewhere\n".replace("a_very_long...mewhere", "a_very_lon..._somewhere")
+        );
         assert!(text.lines().all(|line| line.width() <= 30));
     }
 

@@ -19,10 +19,8 @@ pub(crate) struct AnnotateArgs {
 
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let Some((wanted, profiles)) = args.words.split_last() else { return Ok(Outcome::Usage) };
-    let input = ProfileArgs {
-        profiles: profiles.iter().map(PathBuf::from).collect(),
-        maps: MapArgs { maps: args.maps.maps.clone() },
-    };
+    let input =
+        ProfileArgs { profiles: profiles.iter().map(PathBuf::from).collect(), maps: MapArgs { maps: args.maps.maps.clone() } };
     let (profile, num_damaged) = load(&input)?;
     let subject = find_subject(&profile, wanted).map_err(|error| UsageError(error.to_string()))?;
     let read = |path: &str| std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -69,7 +69,8 @@ fn objects(name: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<manifest::Decode
     } else if bytes.starts_with(b"\x7fELF") {
         objects.push((name.to_owned(), modules_of(bytes).with_context(|| name.to_owned())?));
     } else {
-        let message = format!("{name}: not a bbprof file: expected a build map, raw or merged profile, manifest, object or archive");
+        let message =
+            format!("{name}: not a bbprof file: expected a build map, raw or merged profile, manifest, object or archive");
         return Err(UsageError(message).into());
     }
     if objects.iter().all(|(_, modules)| modules.is_empty()) {

@@ -56,8 +56,10 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
     Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
 }
 
-/// `KIND=PATH` words first; what follows, and what has no `=`, is a profile.
-fn split(words: &[String]) -> Result<(Vec<(Kind, PathBuf)>, Vec<PathBuf>)> {
+type Exports = Vec<(Kind, PathBuf)>;
+
+/// `KIND=PATH` words are exports, the others profiles.
+fn split(words: &[String]) -> Result<(Exports, Vec<PathBuf>)> {
     let (mut exports, mut profiles) = (Vec::new(), Vec::new());
     for word in words {
         let known = word.split_once('=').map(|(name, path)| (KINDS.iter().find(|(kind, _)| *kind == name), name, path));

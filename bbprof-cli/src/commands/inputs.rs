@@ -180,7 +180,8 @@ fn last_run() -> Result<Vec<PathBuf>> {
         && newest.is_none_or(|file| written(file) <= written(&last))
     {
         let text = std::fs::read_to_string(&last).with_context(|| last.display().to_string())?;
-        return expand(&[PathBuf::from(text.trim_end_matches('\n'))]).with_context(|| format!("{}: names the last run", last.display()));
+        return expand(&[PathBuf::from(text.trim_end_matches('\n'))])
+            .with_context(|| format!("{}: names the last run", last.display()));
     }
     match newest {
         Some(file) => {

@@ -70,8 +70,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome> {
 /// The summary of all profiles in `folder`, as `cargo bbprof run` prints it at the end.
 pub(crate) fn write_run_summary(folder: &Path, out: &mut dyn Write) -> Result<()> {
     let profile = Loaded::read(&[folder.to_owned()], false)?.solve(&MapArgs::default())?;
-    let options =
-        SummaryOptions { top: 10, sort: SortBy::Instructions, by: GroupBy::Function, width: terminal_width() };
+    let options = SummaryOptions { top: 10, sort: SortBy::Instructions, by: GroupBy::Function, width: terminal_width() };
     write_summary(&profile, &options, out).context("summary")
 }
 
