@@ -29,6 +29,7 @@ const ARCHIVES: &[(&str, &[&str])] = &[
 
 fn main() {
     let folder = Path::new("../bbprof-rt/c");
+    let folder = Path::new(&folder);
     println!("cargo::rerun-if-changed={}", folder.display());
     let list = folder.join("SOURCES");
     let sources = fs::read_to_string(&list).unwrap_or_else(|e| panic!("{}: {e}", list.display()));

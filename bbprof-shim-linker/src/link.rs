@@ -125,7 +125,10 @@ fn tidy_dependency_file(listing: &Path, folder: &Path) {
 /// The linker's exit code; its death by a signal is ours.
 fn pass_on(status: ExitStatus) -> ExitCode {
     if let Some(signal) = status.signal().and_then(rustix::process::Signal::from_named_raw) {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+        // Twice: Rust's own handler of SIGSEGV and SIGBUS takes the first, and itself away.
+        for _ in 0..2 {
+            let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+        }
     }
     // Behind a signal that is ignored here: what a shell would say of it.
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);

@@ -42,7 +42,7 @@ impl Role {
     }
 
     /// The linker or driver that does the work: `BBPROF_REAL_LD` or `BBPROF_REAL_CC`; what the file `real-NAME` beside the shim
-    /// says (`real-ld` for `ld`, `real-cc` for any driver); the same name elsewhere in PATH; plain `ld` or `cc` there.
+    /// says, then `real-ld` or `real-cc`; the same name elsewhere in PATH; plain `ld` or `cc` there.
     ///
     /// # Errors
     /// When there is none, or it is the shim itself.
@@ -58,11 +58,6 @@ impl Role {
         own_file.push(&self.name);
         if let Some(named) = self.named_in(&own_file)? {
             return Ok(named);
-        }
-        // A name like `ld.lld` asks for that linker; `ld` and all drivers leave the choice to the installation.
-        let specific = self.level == Level::Ld && self.name != plain;
-        if specific && let Some(found) = in_path(&self.name) {
-            return Ok(found);
         }
         if let Some(named) = self.named_in(OsStr::new(file))? {
             return Ok(named);
@@ -82,7 +77,13 @@ impl Role {
     }
 }
 
+/// A path, or a name to be found in PATH.
 fn checked(named: &OsStr, source: &str) -> Result<PathBuf> {
+    if !named.as_bytes().contains(&b'/')
+        && let Some(path) = in_path(named)
+    {
+        return Ok(path);
+    }
     let path = which::which(named).with_context(|| format!("{source}: {} cannot be run", named.display()))?;
     if is_this_shim(&path) {
         bail!("{source}: {} is the shim itself; name the real linker there", path.display());

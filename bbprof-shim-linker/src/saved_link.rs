@@ -169,24 +169,41 @@ struct ArgumentReader<'a> {
 
 impl ArgumentReader<'_> {
     fn read_all(&self, arguments: &[OsString]) -> Vec<Argument> {
-        let mut after_output = false;
+        let mut option = OsString::new();
         let mut read = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            if after_output {
-                read.push(Argument::Output(OsString::new()));
-                after_output = false;
-                continue;
-            }
-            after_output = argument == "-o" || argument == "--output";
-            let list = argument.as_bytes().strip_prefix(b"-Wl,");
-            read.push(match list {
+            read.push(match argument.as_bytes().strip_prefix(b"-Wl,") {
                 Some(list) => {
-                    Argument::List(list.split(|byte| *byte == b',').map(|item| self.read(OsStr::from_bytes(item))).collect())
+                    let items = list.split(|byte| *byte == b',').map(|item| self.read_after(&mut option, OsStr::from_bytes(item)));
+                    Argument::List(items.collect())
                 }
-                None => self.read(argument),
+                None => self.read_after(&mut option, argument),
             });
         }
         read
+    }
+
+    /// Reads an argument that stands behind `option`, which becomes the argument itself.
+    fn read_after(&self, option: &mut OsString, argument: &OsStr) -> Argument {
+        if argument == "-Xlinker" {
+            return Argument::Plain(argument.to_owned());
+        }
+        let before = std::mem::replace(option, argument.to_owned());
+        if before == "-o" || before == "--output" {
+            return Argument::Output(OsString::new());
+        }
+        // These say what the image will find where it runs.
+        let at_run_time = |option: &OsStr| {
+            let option = option.to_string_lossy();
+            ["dynamic-linker", "rpath", "soname"].contains(&option.trim_start_matches('-').trim_end_matches('='))
+        };
+        if at_run_time(&before) {
+            return Argument::Plain(argument.to_owned());
+        }
+        match self.read(argument) {
+            Argument::Path(prefix, _) if at_run_time(&prefix) => Argument::Plain(argument.to_owned()),
+            read => read,
+        }
     }
 
     fn read(&self, argument: &OsStr) -> Argument {

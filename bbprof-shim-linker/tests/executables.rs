@@ -4,8 +4,11 @@ mod support;
 
 use bbprof_format::image::{FLAG_DELTA, FLAG_STATIC};
 use bbprof_format::manifest::Storage;
+use bbprof_format::names::counter_array_symbol;
+use object::{Object, ObjectSection, ObjectSymbol};
+use std::fs;
 use support::module::{TestModule, comdat_array};
-use support::{LINKERS, Workshop, successful};
+use support::{CLANG, LINKERS, Workshop, successful};
 
 const MAIN: &str = "void a1(void); void a2(void); void b1(void); void a_calls_shared(void); void b_calls_shared(void);
     int main(void) { a1(); a2(); a2(); for (int i = 0; i < 5; i++) b1(); a_calls_shared(); b_calls_shared(); b_calls_shared(); return 0; }";
@@ -25,26 +28,119 @@ fn workshop(storage: Storage) -> (Workshop, TestModule, TestModule) {
     (workshop, a, b)
 }
 
+/// Links with these options and looks at what was counted and at the file.
+fn check(workshop: &Workshop, a: &TestModule, b: &TestModule, linker: &str, options: &str) {
+    println!("{:?} {linker} {options}", a.storage);
+    successful(&mut workshop.clang(linker, &format!("main.o a.o b.o -o app {options}")));
+    let counted = workshop.counted("app");
+    assert_eq!(counted.array(a.id()), [1, 2]);
+    assert_eq!(counted.array(b.id()), [5]);
+    assert_eq!(counted.array(comdat_array("shared")), [3]);
+    assert_eq!(counted.modules(), [("a.o", true), ("b.o", true)]);
+    assert_eq!(counted.flags & FLAG_STATIC != 0, options.contains("-static"));
+    assert_eq!(counted.flags & FLAG_DELTA != 0, a.storage == Storage::Delta);
+    let bytes = fs::read(workshop.path("app")).unwrap();
+    let file = object::File::parse(&bytes[..]).unwrap();
+    for array in [a.id(), b.id(), comdat_array("shared")] {
+        let name = counter_array_symbol(array);
+        let copies = file.symbols().filter(|symbol| symbol.name() == Ok(&name)).count();
+        assert_eq!(copies, 1, "{name}");
+    }
+    assert!(file.section_by_name(".bbprof.manifest").is_none());
+    // The modules' own arrays are gone: the bank is all there is besides a little of libc's and the runtime's.
+    if a.storage == Storage::Tls {
+        let tls = file.sections().filter(|section| section.kind() == object::SectionKind::UninitializedTls);
+        let size: u64 = tls.map(|section| section.size()).sum();
+        assert!((4096..2 * 4096).contains(&size), "{size} bytes of thread-local storage");
+    }
+    let headers = String::from_utf8(workshop.run("readelf -lW app").stdout).unwrap();
+    let stack = headers.lines().find(|line| line.contains("GNU_STACK")).unwrap();
+    assert!(stack.contains(" RW ") && !stack.contains("RWE"), "{stack}");
+}
+
 #[test]
 fn all_storages_and_linkers() {
     for storage in [Storage::Tls, Storage::Delta, Storage::Shared, Storage::Atomic] {
         let (workshop, a, b) = workshop(storage);
         for (linker, _) in LINKERS {
-            for options in ["", "-no-pie", "-static", "-static-pie", "-Wl,--gc-sections", "-Wl,--icf=none -O2"] {
+            for options in
+                ["", "-no-pie", "-static", "-static-pie", "-Wl,--gc-sections", "-Wl,--icf=all -Wl,-O2", "-Wl,-z,now -Wl,-z,relro"]
+            {
                 // bfd folds no code; gold does not know `--no-dynamic-linker`, which clang says for -static-pie.
                 if (linker, options) == ("gold", "-static-pie") || (linker == "bfd" && options.contains("icf")) {
                     continue;
                 }
-                println!("{storage:?} {linker} {options}");
-                successful(&mut workshop.clang(linker, &format!("main.o a.o b.o -o app {options}")));
-                let counted = workshop.counted("app");
-                assert_eq!(counted.array(a.id()), [1, 2]);
-                assert_eq!(counted.array(b.id()), [5]);
-                assert_eq!(counted.array(comdat_array("shared")), [3]);
-                assert_eq!(counted.modules(), [("a.o", true), ("b.o", true)]);
-                assert_eq!(counted.flags & FLAG_STATIC != 0, options.contains("-static"));
-                assert_eq!(counted.flags & FLAG_DELTA != 0, storage == Storage::Delta);
+                check(&workshop, &a, &b, linker, options);
             }
         }
     }
+}
+
+#[test]
+fn objects_link_and_run_without_the_shim() {
+    for storage in [Storage::Tls, Storage::Delta, Storage::Shared] {
+        let (workshop, ..) = workshop(storage);
+        for linker in ["bfd", "gold", "lld", "mold"] {
+            successful(workshop.command(CLANG).args([&format!("-fuse-ld={linker}"), "main.o", "a.o", "b.o", "-o", "plain"]));
+            workshop.run("./plain");
+        }
+        successful(workshop.command("gcc").args(["main.o", "a.o", "b.o", "-o", "plain"]));
+        workshop.run("./plain");
+    }
+}
+
+#[test]
+fn gcc_as_linker_driver() {
+    let (workshop, a, _) = workshop(Storage::Tls);
+    successful(workshop.command("gcc").arg("-B").arg(workshop.path("shim-bfd")).args(["main.o", "a.o", "b.o", "-o", "app"]));
+    assert_eq!(workshop.counted("app").array(a.id()), [1, 2]);
+    successful(workshop.command("gcc").arg("-B").arg(workshop.path("shim-bfd")).args([
+        "-flto",
+        "-static-pie",
+        "main.o",
+        "a.o",
+        "b.o",
+        "-o",
+        "app",
+    ]));
+    assert_eq!(workshop.counted("app").array(a.id()), [1, 2]);
+}
+
+#[test]
+fn a_driver_itself_before_every_linker() {
+    let (workshop, a, _) = workshop(Storage::Tls);
+    for options in ["", "-fuse-ld=gold", "-fuse-ld=mold", "-static", "-static-pie", "-no-pie", "-Wl,--gc-sections"] {
+        let mut command = workshop.command(workshop.path("shim-bfd/cc"));
+        command.args(["-o", "app", "main.o", "-Wl,--as-needed", "a.o", "b.o"]).args(options.split_whitespace());
+        successful(&mut command);
+        assert_eq!(workshop.counted("app").array(a.id()), [1, 2], "{options}");
+    }
+    let mut command = workshop.command(workshop.path("shim-bfd/cc"));
+    successful(command.env("BBPROF_REAL_CC", CLANG).args(["-fuse-ld=lld", "-o", "app", "main.o", "a.o", "b.o"]));
+    assert_eq!(workshop.counted("app").array(a.id()), [1, 2]);
+}
+
+/// The driver's link has the generated object already when the linker below is the shim again.
+#[test]
+fn shims_at_both_levels_add_one_object() {
+    let (workshop, a, _) = workshop(Storage::Tls);
+    let mut command = workshop.command(workshop.path("shim-bfd/cc"));
+    command.arg("-B").arg(workshop.path("shim-bfd")).args(["-o", "app", "main.o", "a.o", "b.o"]);
+    successful(&mut command);
+    assert_eq!(workshop.counted("app").array(a.id()), [1, 2]);
+}
+
+#[test]
+fn two_links_are_identical_and_leave_nothing_behind() {
+    let (workshop, ..) = workshop(Storage::Tls);
+    for (linker, _) in LINKERS {
+        let link = |folder: &str| {
+            fs::create_dir_all(workshop.path(folder)).unwrap();
+            successful(&mut workshop.clang(linker, &format!("main.o a.o b.o -g -Wl,--build-id -o {folder}/app")));
+            let read = |name: &str| fs::read(workshop.path(folder).join(name)).unwrap();
+            (read("app"), read("app.bbmap"))
+        };
+        assert!(link("one") == link("two"), "{linker}");
+    }
+    assert_eq!(fs::read_dir(workshop.temporary()).unwrap().count(), 0);
 }

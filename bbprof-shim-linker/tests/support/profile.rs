@@ -22,11 +22,21 @@ impl Workshop {
 
     /// Runs a program that is linked from instrumented objects.
     pub(crate) fn counted(&self, program: &str) -> Counted {
+        self.counted_in(program, &[program]).remove(0)
+    }
+
+    /// Runs a program and tells what was counted in these images.
+    pub(crate) fn counted_in(&self, program: &str, images: &[&str]) -> Vec<Counted> {
         let out = self.path("standin");
         successful(self.command("sh").arg("-c").arg(format!("./{program} 3>{}", out.display())));
         let text = fs::read_to_string(&out).unwrap();
         println!("{text}");
+        images.iter().map(|image| self.image(image, &text)).collect()
+    }
+
+    fn image(&self, program: &str, text: &str) -> Counted {
         let map = self.map(program);
+        let text = text.lines().find(|line| line.starts_with(&map.build_id.to_string())).unwrap();
         let words: Vec<&str> = text.split_whitespace().collect();
         let flags = words[1].parse().unwrap();
         let part = |name: &str| {

@@ -1,0 +1,159 @@
+//! Everything that can be on a link line: archives of all kinds, libraries, scripts, `@file`s, `-r`; and what the linker leaves out.
+
+mod support;
+
+use bbprof_format::manifest::Storage;
+use std::fs;
+use support::module::TestModule;
+use support::{LINKERS, Workshop, successful};
+
+/// Modules a, b and c with a function each; main calls b's only.
+fn workshop() -> (Workshop, [TestModule; 3]) {
+    let workshop = Workshop::new();
+    let modules =
+        [("a", &["a1"]), ("b", &["b1"]), ("c", &["c1"])].map(|(name, functions)| TestModule::new(name, Storage::Tls, functions));
+    for module in &modules {
+        workshop.object(module);
+    }
+    workshop.plain("main.o", "void b1(void); int main(void) { b1(); b1(); return 0; }");
+    workshop.run("ar rcs libabc.a a.o b.o c.o");
+    workshop.run("ar rcsT libthin.a a.o b.o c.o");
+    fs::create_dir(workshop.path("lib")).unwrap();
+    workshop.run("cp libabc.a lib/libdir.a");
+    (workshop, modules)
+}
+
+/// Links with every linker and tells origin and presence of each module, b's count being right.
+fn modules(workshop: &Workshop, b: &TestModule, arguments: &str, except: &[&str]) -> Vec<(String, bool)> {
+    let mut results = Vec::new();
+    for (linker, _) in LINKERS {
+        if except.contains(&linker) {
+            continue;
+        }
+        println!("{linker} {arguments}");
+        successful(&mut workshop.clang(linker, &format!("{arguments} -o app")));
+        let counted = workshop.counted("app");
+        assert_eq!(counted.array(b.id()), [2], "{linker} {arguments}");
+        results.push(counted.modules().into_iter().map(|(origin, kept)| (origin.to_owned(), kept)).collect::<Vec<_>>());
+    }
+    assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{arguments}: {results:?}");
+    results.remove(0)
+}
+
+fn named(names: [(&str, bool); 3]) -> Vec<(String, bool)> {
+    names.into_iter().map(|(name, kept)| (name.to_owned(), kept)).collect()
+}
+
+#[test]
+fn archives() {
+    let (workshop, [_, b, _]) = workshop();
+    let only_b = named([("libabc.a(a.o)", false), ("libabc.a(b.o)", true), ("libabc.a(c.o)", false)]);
+    for arguments in [
+        "main.o libabc.a",
+        "main.o -L. -labc",
+        "main.o -L . -l abc",
+        "main.o -L. -l:libabc.a",
+        "main.o -Wl,--start-group libabc.a -lc -Wl,--end-group",
+        "main.o libabc.a libabc.a",
+        "-no-pie main.o libabc.a",
+        "-static main.o libabc.a",
+        "main.o -Wl,--gc-sections libabc.a",
+    ] {
+        let found: Vec<_> =
+            modules(&workshop, &b, arguments, &[]).into_iter().map(|(o, k)| (o.trim_start_matches("./").to_owned(), k)).collect();
+        assert_eq!(found, only_b, "{arguments}");
+    }
+    let in_dir = named([("lib/libdir.a(a.o)", false), ("lib/libdir.a(b.o)", true), ("lib/libdir.a(c.o)", false)]);
+    assert_eq!(modules(&workshop, &b, "main.o -Llib -ldir", &[]), in_dir);
+}
+
+#[test]
+fn thin_archives() {
+    let (workshop, [_, b, _]) = workshop();
+    let only_b = named([("libthin.a(a.o)", false), ("libthin.a(b.o)", true), ("libthin.a(c.o)", false)]);
+    assert_eq!(modules(&workshop, &b, "main.o libthin.a", &[]), only_b);
+    let all = named([("libthin.a(a.o)", true), ("libthin.a(b.o)", true), ("libthin.a(c.o)", true)]);
+    assert_eq!(modules(&workshop, &b, "main.o -Wl,--whole-archive libthin.a -Wl,--no-whole-archive", &[]), all);
+}
+
+#[test]
+fn whole_archives_and_lazy_objects() {
+    let (workshop, [_, b, _]) = workshop();
+    let all = named([("libabc.a(a.o)", true), ("libabc.a(b.o)", true), ("libabc.a(c.o)", true)]);
+    assert_eq!(modules(&workshop, &b, "main.o -Wl,--whole-archive libabc.a -Wl,--no-whole-archive", &[]), all);
+    // The debian's mold and gold know --push-state, too.
+    assert_eq!(modules(&workshop, &b, "main.o -Wl,--push-state,--whole-archive libabc.a -Wl,--pop-state", &[]), all);
+    let lazy = named([("a.o", false), ("b.o", true), ("c.o", true)]);
+    assert_eq!(modules(&workshop, &b, "main.o -Wl,--start-lib a.o b.o -Wl,--end-lib c.o", &["bfd"]), lazy);
+}
+
+#[test]
+fn response_files() {
+    let (workshop, [_, b, _]) = workshop();
+    fs::write(workshop.path("inner.rsp"), "-Wl,--start-group 'libabc.a'\n-Wl,--end-group").unwrap();
+    fs::write(workshop.path("outer.rsp"), "main.o @inner.rsp").unwrap();
+    let only_b = named([("libabc.a(a.o)", false), ("libabc.a(b.o)", true), ("libabc.a(c.o)", false)]);
+    assert_eq!(modules(&workshop, &b, "@outer.rsp", &[]), only_b);
+    // Handed to the driver as they are by the shim in the driver's place.
+    successful(workshop.command(workshop.path("shim-bfd/cc")).args(["@outer.rsp", "-o", "app"]));
+    assert_eq!(workshop.counted("app").array(b.id()), [2]);
+    // And to the linker.
+    successful(
+        workshop
+            .command("gcc")
+            .arg("-B")
+            .arg(workshop.path("shim-bfd"))
+            .args(["-Wl,@inner.ld", "main.o", "libabc.a", "-o", "app"])
+            .env("X", {
+                fs::write(workshop.path("inner.ld"), "--gc-sections").unwrap();
+                "1"
+            }),
+    );
+    assert_eq!(workshop.counted("app").array(b.id()), [2]);
+}
+
+#[test]
+fn linker_scripts_as_inputs() {
+    let (workshop, [_, b, _]) = workshop();
+    fs::write(workshop.path("libscript.so"), "/* GNU ld script */\nINPUT(libabc.a AS_NEEDED(-lc))\n").unwrap();
+    fs::write(workshop.path("group.ld"), "GROUP ( libabc.a )").unwrap();
+    let only_b = named([("libabc.a(a.o)", false), ("libabc.a(b.o)", true), ("libabc.a(c.o)", false)]);
+    assert_eq!(modules(&workshop, &b, "main.o -L. -lscript", &[]), only_b);
+    assert_eq!(modules(&workshop, &b, "main.o group.ld", &[]), only_b);
+}
+
+#[test]
+fn relocatable_links_carry_the_manifests_on() {
+    let (workshop, [a, b, c]) = workshop();
+    for (first, _) in LINKERS {
+        successful(&mut workshop.clang(first, "-r a.o b.o c.o -o abc.o -nostdlib"));
+        assert!(!workshop.path("abc.o.bbmap").exists());
+        for (linker, _) in LINKERS {
+            // What mold 1.10 makes of any COMDAT group with -r, bfd and gold cannot read (an inline C++ function will do).
+            if first == "mold" && (linker == "bfd" || linker == "gold") {
+                continue;
+            }
+            println!("-r by {first}, linked by {linker}");
+            successful(&mut workshop.clang(linker, "main.o abc.o -o app"));
+            let counted = workshop.counted("app");
+            assert_eq!(counted.modules(), [("abc.o", true); 3]);
+            assert_eq!(counted.ids(), [a.id(), b.id(), c.id()]);
+            assert_eq!(counted.array(b.id()), [2]);
+        }
+    }
+}
+
+#[test]
+fn nothing_instrumented_is_linked_as_ever() {
+    let workshop = Workshop::new();
+    workshop.plain("main.o", "int main(void) { return 0; }");
+    fs::write(workshop.path("app.bbmap"), [&b"BBPROFMP"[..], &[0; 60]].concat()).unwrap();
+    for (linker, real) in LINKERS {
+        successful(&mut workshop.clang(linker, "main.o -o app"));
+        assert!(!workshop.path("app.bbmap").exists(), "the map of an earlier link stays");
+        let mut plain = workshop.command(support::CLANG);
+        let real = String::from_utf8(workshop.run(&format!("which {real}")).stdout).unwrap();
+        successful(plain.arg(format!("--ld-path={}", real.trim())).args(["main.o", "-o", "plain"]));
+        assert!(fs::read(workshop.path("app")).unwrap() == fs::read(workshop.path("plain")).unwrap(), "{linker}");
+    }
+}

@@ -1,0 +1,219 @@
+//! The shim among its neighbours: exit codes, wrong inputs, saved links, dependency files, finding the real linker.
+
+mod support;
+
+use bbprof_format::manifest::Storage;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Output;
+use support::module::TestModule;
+use support::{CLANG, LINKERS, Workshop, successful};
+
+fn workshop() -> (Workshop, TestModule) {
+    let workshop = Workshop::new();
+    let a = TestModule::new("a", Storage::Tls, &["a1"]);
+    workshop.object(&a);
+    workshop.plain("main.o", "void a1(void); int main(void) { a1(); return 0; }");
+    (workshop, a)
+}
+
+fn refused(workshop: &Workshop, arguments: &[&str]) -> String {
+    let output = workshop.command(workshop.path("shim-bfd/ld")).args(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn script(workshop: &Workshop, name: &str, text: &str) -> std::path::PathBuf {
+    let path = workshop.path(name);
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn damaged_and_newer_manifests_are_named() {
+    let (workshop, a) = workshop();
+    let good = a.manifest();
+    let changed = |at: usize| {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    for (manifest, expected) in [
+        (changed(70), "is damaged: checksum"),
+        (changed(8), "has format version"),
+        (changed(0), "not a bbprof manifest"),
+        (good[..good.len() - 8].to_vec(), "is truncated"),
+    ] {
+        workshop.object_with_manifest(&a, &manifest, &[]);
+        let said = refused(&workshop, &["main.o", "a.o"]);
+        assert!(said.contains("a.o: ") && said.contains(expected) && said.contains("recompile"), "{said}");
+        workshop.run("rm -f libw.a");
+        workshop.run("ar rc libw.a main.o a.o");
+        let said = refused(&workshop, &["main.o", "-L.", "-lw"]);
+        assert!(said.contains("libw.a(a.o): ") && said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn foreign_machines_are_named() {
+    let (workshop, a) = workshop();
+    for (target, expected) in [("--target=aarch64-linux-gnu", "a.o: instrumented for"), ("--target=i686-linux-gnu", "32-bit code")]
+    {
+        let ir = a.ir(&a.manifest()).replace("x86_64-unknown-linux-gnu", &target["--target=".len()..]);
+        fs::write(workshop.path("foreign.ll"), ir).unwrap();
+        successful(workshop.command(CLANG).args([target, "-Wno-override-module", "-c", "foreign.ll", "-o", "a.o"]));
+        let said = refused(&workshop, &["main.o", "a.o"]);
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn the_linkers_end_is_the_shims() {
+    let (workshop, _) = workshop();
+    let run = |text: &str| -> Output {
+        let linker = script(&workshop, "fake", text);
+        workshop
+            .command(workshop.path("shim-bfd/ld"))
+            .env("BBPROF_REAL_LD", linker)
+            .args(["main.o", "a.o", "-o", "app"])
+            .output()
+            .unwrap()
+    };
+    fs::write(workshop.path("app.bbmap"), b"BBPROFMP of an earlier link").unwrap();
+    assert_eq!(run("exit 7").status.code(), Some(7));
+    assert!(!workshop.path("app.bbmap").exists(), "a map without its program");
+    assert_eq!(run("kill -SEGV $$").status.signal(), Some(11));
+    assert_eq!(run("kill -TERM $$").status.signal(), Some(15));
+    assert_eq!(run("exit 0").status.code(), Some(0));
+    assert!(!workshop.path("app.bbmap").exists(), "no output, no map");
+    assert_eq!(fs::read_dir(workshop.temporary()).unwrap().count(), 0, "temporary files stay");
+}
+
+#[test]
+fn arguments_go_through_untouched_behind_what_is_added() {
+    let (workshop, _) = workshop();
+    let linker = script(&workshop, "fake", "printf '%s\\n' \"$@\" > arguments");
+    let arguments = ["-o", "app", "--defsym", "x= 'y' ", "main.o", "a.o", "-lc", "@nothing"];
+    successful(workshop.command(workshop.path("shim-bfd/ld")).env("BBPROF_REAL_LD", &linker).args(arguments));
+    let passed = fs::read_to_string(workshop.path("arguments")).unwrap();
+    let passed: Vec<&str> = passed.lines().collect();
+    assert!(passed[0].ends_with("/bbprof.o") && passed[1].ends_with(".a"), "{passed:?}");
+    assert_eq!(passed[passed.len() - arguments.len()..], arguments);
+    // Not a link, or nothing to do: nothing is added.
+    for arguments in [&["--version"][..], &["-r", "main.o", "a.o"], &["main.o"]] {
+        successful(workshop.command(workshop.path("shim-bfd/ld")).env("BBPROF_REAL_LD", &linker).args(arguments));
+        assert_eq!(fs::read_to_string(workshop.path("arguments")).unwrap().lines().collect::<Vec<_>>(), arguments);
+    }
+    successful(workshop.command(workshop.path("shim-bfd/cc")).env("BBPROF_REAL_CC", &linker).args(["-c", "a.o"]));
+    assert_eq!(fs::read_to_string(workshop.path("arguments")).unwrap(), "-c\na.o\n");
+}
+
+#[test]
+fn finding_the_real_linker() {
+    let (workshop, _) = workshop();
+    let run = |shim: &str, path: &str| {
+        let mut command = workshop.command(workshop.path(shim));
+        command.env("PATH", format!("{path}:{}", std::env::var("PATH").unwrap())).arg("--version");
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr))
+    };
+    assert!(run("shim-gold/ld", "").1.contains("GNU gold"));
+    assert!(run("shim-mold/ld", "").1.contains("mold"));
+    // By its own name in PATH, the shim's folder being in PATH, too.
+    let folder = workshop.path("in-path");
+    fs::create_dir(&folder).unwrap();
+    for name in ["ld.gold", "ld", "mold"] {
+        symlink(env!("CARGO_BIN_EXE_bbprof-shim-linker"), folder.join(name)).unwrap();
+    }
+    let path = folder.to_string_lossy().into_owned();
+    let (_, said) = run("in-path/ld.gold", &path);
+    assert!(said.contains("GNU gold"), "{said}");
+    assert!(run("in-path/mold", &path).1.contains("mold"));
+    assert!(run("in-path/ld", &path).1.contains("GNU ld"));
+    // A file for one name wins over the one for all.
+    fs::write(folder.join("real-ld"), "mold").unwrap();
+    fs::write(folder.join("real-ld.gold"), "ld.gold").unwrap();
+    assert!(run("in-path/ld.gold", &path).1.contains("GNU gold"));
+    assert!(run("in-path/ld", &path).1.contains("mold"));
+    // Itself, and nothing.
+    fs::write(folder.join("real-ld"), folder.join("mold").to_str().unwrap()).unwrap();
+    let (code, said) = run("in-path/ld", &path);
+    assert!(code == Some(2) && said.contains("is the shim itself"), "{said}");
+    fs::write(folder.join("real-ld"), "no-such-linker").unwrap();
+    let (code, said) = run("in-path/ld", &path);
+    assert!(code == Some(2) && said.contains("no-such-linker cannot be run"), "{said}");
+    // A wrapper that leads back.
+    let wrapper = script(&workshop, "wrapper", &format!("exec {}/in-path/ld \"$@\"", workshop.path("").display()));
+    fs::write(folder.join("real-ld"), wrapper.to_str().unwrap()).unwrap();
+    let (code, said) = run("in-path/ld", &path);
+    assert!(code == Some(2) && said.contains("calls the shim again"), "{said}");
+}
+
+#[test]
+fn maps_are_found_by_build_id() {
+    let (workshop, _) = workshop();
+    successful(&mut workshop.clang("bfd", "main.o a.o -o app"));
+    let id = workshop.map("app").build_id;
+    let link = workshop.path(format!("cache/bbprof/maps/{id}.bbmap"));
+    assert_eq!(fs::read_link(&link).unwrap(), fs::canonicalize(workshop.path("app.bbmap")).unwrap());
+    // Again, and where no cache can be.
+    successful(&mut workshop.clang("bfd", "main.o a.o -o app"));
+    successful(workshop.clang("bfd", "main.o a.o -o app").env("XDG_CACHE_HOME", "/proc/none"));
+    successful(&mut workshop.clang("bfd", "main.o a.o -o /dev/null"));
+}
+
+#[test]
+fn dependency_files_name_no_temporary_file() {
+    let (workshop, _) = workshop();
+    for linker in ["bfd", "lld"] {
+        successful(&mut workshop.clang(linker, "main.o a.o -o app -Wl,--dependency-file=app.d"));
+        let listing = fs::read_to_string(workshop.path("app.d")).unwrap();
+        assert!(!listing.contains("bbprof-link") && listing.contains("a.o"), "{listing}");
+        fs::write(workshop.path("Makefile"), "include app.d\n").unwrap();
+        successful(workshop.command("make").args(["-q", "app"]));
+    }
+}
+
+#[test]
+fn saved_links_run_again_elsewhere() {
+    let (workshop, a) = workshop();
+    workshop.run("ar rcs liba.a a.o");
+    fs::write(workshop.path("v.map"), "{ local: *; };").unwrap();
+    for (linker, _) in LINKERS {
+        let saved = workshop.path(format!("saved-{linker}"));
+        let mut command = workshop.clang(linker, "main.o -L. -la -Wl,--version-script=v.map -Wl,-rpath,/x -o app");
+        successful(command.env("BBPROF_SAVE_LINK", &saved));
+        let original = fs::read(workshop.path("app")).unwrap();
+        // Moved, and without what it was made from.
+        let moved = workshop.path(format!("moved to {linker}"));
+        fs::rename(saved.join("0001"), &moved).unwrap();
+        fs::create_dir(workshop.path(format!("elsewhere-{linker}"))).unwrap();
+        for name in ["liba.a", "main.o", "v.map"] {
+            fs::rename(workshop.path(name), workshop.path(format!("{name}.away"))).unwrap();
+        }
+        successful(workshop.command(moved.join("run-with")).current_dir(workshop.path(format!("elsewhere-{linker}"))));
+        let again = fs::read(workshop.path(format!("elsewhere-{linker}/app"))).unwrap();
+        assert!(original == again, "{linker}: another program");
+        for name in ["liba.a", "main.o", "v.map"] {
+            fs::rename(workshop.path(format!("{name}.away")), workshop.path(name)).unwrap();
+        }
+    }
+    // By a driver, numbered; and one that fails is there as well.
+    let saved = workshop.path("saved");
+    let cc = |arguments: &[&str]| {
+        let mut command = workshop.command(workshop.path("shim-bfd/cc"));
+        command.args(arguments).env("BBPROF_SAVE_LINK", &saved);
+        command
+    };
+    successful(&mut cc(&["main.o", "a.o", "-o", "app"]));
+    assert!(!cc(&["main.o", "-o", "app"]).output().unwrap().status.success());
+    successful(workshop.command(saved.join("0001/run-with")).env("OUT", "app"));
+    fs::copy(workshop.path("app"), workshop.path("again")).unwrap();
+    successful(&mut cc(&["main.o", "a.o", "-o", "app"]));
+    assert_eq!(workshop.counted("app").array(a.id()), [1]);
+    assert!(fs::read(workshop.path("again")).unwrap() == fs::read(workshop.path("app")).unwrap());
+    assert!(saved.join("0002/run-with").exists() && saved.join("0003/run-with").exists());
+    assert!(!workshop.command(saved.join("0002/run-with")).output().unwrap().status.success());
+}
