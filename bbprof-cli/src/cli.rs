@@ -3,6 +3,7 @@
 use crate::cargo::{self, CargoOptions, Subcommand};
 use crate::clean::{self, CleanOptions};
 use crate::cmake;
+use crate::commands::{self, ProfileCommand};
 use crate::doctor;
 use crate::env::{self, EnvOptions};
 use crate::exit::Exit;
@@ -42,6 +43,8 @@ enum Command {
     /// Run tests with counters, as `cargo nextest run`, and print what they counted
     #[command(after_help = CARGO_HELP, override_usage = "cargo bbprof nextest [run|list|archive] [OPTIONS] [NEXTEST'S OPTIONS]")]
     Nextest(CargoOptions),
+    #[command(flatten)]
+    Profile(ProfileCommand),
     Env(EnvOptions),
     /// Print the path of a CMake toolchain file that compiles with counters
     CmakeToolchain,
@@ -93,6 +96,7 @@ fn execute(command: Command) -> Result<u8> {
         Command::Test(options) => cargo::run(Subcommand::Test, options),
         Command::Bench(options) => cargo::run(Subcommand::Bench, options),
         Command::Nextest(options) => cargo::run(Subcommand::Nextest, options),
+        Command::Profile(command) => commands::run(command).map(|outcome| outcome as u8),
         Command::Env(options) => env::print(options).map(|()| 0),
         Command::CmakeToolchain => {
             println!("{}", cmake::toolchain_file(&Installation::find()?)?.display());

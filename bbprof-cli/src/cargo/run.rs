@@ -4,6 +4,7 @@ use super::Subcommand;
 use super::args::CargoOptions;
 use super::context::Context;
 use crate::cache;
+use crate::commands;
 use anyhow::{Context as _, Result};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -128,6 +129,10 @@ fn show(context: &Context, folder: &Path) -> Result<()> {
     }
     cache::write_atomically(&context.target_dir.join("bbprof/last"), format!("{}\n", folder.display()).as_bytes())?;
     if context.report {
+        eprintln!();
+        if let Err(error) = commands::write_run_summary(folder, &mut std::io::stderr().lock()) {
+            eprintln!("bbprof: no summary: {error:#}");
+        }
         eprintln!("bbprof: raw profiles are in {}", folder.display());
     }
     Ok(())
