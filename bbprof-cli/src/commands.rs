@@ -29,7 +29,7 @@ pub(crate) enum ProfileCommand {
 /// Runs one of them.
 ///
 /// # Errors
-/// What keeps it from its result; [`Outcome::of_error`] gives the exit code.
+/// What keeps it from its result; [`crate::exit::Exit::of`] gives the exit code.
 pub(crate) fn run(command: ProfileCommand) -> Result<Outcome> {
     match command {
         ProfileCommand::Report(args) => report::run(&args),

@@ -1,6 +1,5 @@
 //! Exit codes, and the error that carries one.
 
-use crate::commands::Outcome;
 use std::fmt;
 
 /// What the shell sees. Those of cargo and of profiled programs pass through unchanged.
@@ -34,6 +33,6 @@ pub(crate) use require;
 impl Exit {
     /// The exit code of an error.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        if error.is::<Requirement>() || Outcome::of_error(error) == Outcome::Usage { Self::Usage } else { Self::Failure }
+        if error.is::<Requirement>() { Self::Usage } else { Self::Failure }
     }
 }

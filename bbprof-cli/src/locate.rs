@@ -4,6 +4,7 @@
 //! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), and the map cache
 //! (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`). Only headers are read while looking.
 
+use crate::exit::Requirement;
 use anyhow::{Context, Result};
 use bbprof_format::BuildId;
 use bbprof_format::map::{BuildMap, EXTENSION};
@@ -25,11 +26,6 @@ pub(crate) struct MapFinder {
     folders: HashMap<PathBuf, Vec<(BuildId, PathBuf)>>,
 }
 
-/// A map that is not there.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", .0)]
-pub(crate) struct MissingMap(String);
-
 impl MapFinder {
     /// Looks in `maps` first, then where the environment says.
     pub(crate) fn new(maps: &[PathBuf]) -> Self {
@@ -45,7 +41,7 @@ impl MapFinder {
     /// The bytes of the map with this build id, and their path.
     ///
     /// # Errors
-    /// [`MissingMap`] when there is none; another error when one that must be there cannot be read.
+    /// A [`Requirement`] when there is none; another error when one that must be there cannot be read.
     pub(crate) fn find(&mut self, build_id: BuildId, image: &Path) -> Result<(PathBuf, Vec<u8>)> {
         let mut others: Vec<(BuildId, PathBuf)> = Vec::new();
         for given in self.given.clone() {
@@ -84,7 +80,7 @@ impl MapFinder {
         {
             return read(cached);
         }
-        Err(MissingMap(missing(build_id, image, &others)).into())
+        Err(Requirement(missing(build_id, image, &others)).into())
     }
 
     fn in_folder(&mut self, folder: &Path, build_id: BuildId) -> Option<PathBuf> {

@@ -4,8 +4,9 @@ mod counters;
 mod manifest;
 mod map;
 
-use super::outcome::{Outcome, UsageError};
+use super::outcome::Outcome;
 use super::output::to_stdout;
+use crate::exit::Requirement;
 use anyhow::{Context, Result};
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
@@ -27,7 +28,7 @@ pub(crate) struct DumpArgs {
 
 pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
     let name = args.file.display().to_string();
-    let bytes = std::fs::read(&args.file).map_err(|error| UsageError(format!("{name}: {error}")))?;
+    let bytes = std::fs::read(&args.file).map_err(|error| Requirement(format!("{name}: {error}")))?;
     if bytes.starts_with(map_format::MAGIC) {
         let map = BuildMap::decode(&bytes).context(name)?;
         to_stdout(|out| map::write(&map, args.full, out))?;
@@ -71,11 +72,11 @@ fn objects(name: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<manifest::Decode
     } else {
         let message =
             format!("{name}: not a bbprof file: expected a build map, raw or merged profile, manifest, object or archive");
-        return Err(UsageError(message).into());
+        return Err(Requirement(message).into());
     }
     if objects.iter().all(|(_, modules)| modules.is_empty()) {
         let what = "manifests are in objects and archives compiled with bbprof; a linked program's is in its build map (.bbmap)";
-        return Err(UsageError(format!("{name}: holds no bbprof manifest; {what}")).into());
+        return Err(Requirement(format!("{name}: holds no bbprof manifest; {what}")).into());
     }
     Ok(objects)
 }

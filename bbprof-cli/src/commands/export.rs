@@ -1,8 +1,9 @@
 //! `bbprof export`: the profile in formats that other tools read.
 
 use super::inputs::{MapArgs, ProfileArgs, load};
-use super::outcome::{Outcome, UsageError};
+use super::outcome::Outcome;
 use super::output::{to_file, to_stdout};
+use crate::exit::Requirement;
 use anyhow::Result;
 use bbprof_profile::Profile;
 use bbprof_report::{write_json, write_lcov};
@@ -64,17 +65,17 @@ fn split(words: &[String]) -> Result<(Exports, Vec<PathBuf>)> {
     for word in words {
         let known = word.split_once('=').map(|(name, path)| (KINDS.iter().find(|(kind, _)| *kind == name), name, path));
         match known {
-            Some((Some(_), name, "")) => return Err(UsageError(format!("{name}=: a path is missing; `-` is stdout")).into()),
+            Some((Some(_), name, "")) => return Err(Requirement(format!("{name}=: a path is missing; `-` is stdout")).into()),
             Some((Some((_, kind)), _, path)) => exports.push((*kind, PathBuf::from(path))),
             Some((None, name, _)) if !name.contains('/') && !PathBuf::from(word).exists() => {
                 let kinds: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
-                return Err(UsageError(format!("{word}: {name:?} is no kind of export; there are {}", kinds.join(", "))).into());
+                return Err(Requirement(format!("{word}: {name:?} is no kind of export; there are {}", kinds.join(", "))).into());
             }
             _ => profiles.push(PathBuf::from(word)),
         }
     }
     if exports.is_empty() {
-        return Err(UsageError("nothing to export: give at least one KIND=PATH, such as json=profile.json".to_owned()).into());
+        return Err(Requirement("nothing to export: give at least one KIND=PATH, such as json=profile.json".to_owned()).into());
     }
     Ok((exports, profiles))
 }

@@ -1,6 +1,6 @@
 //! From the words of a command line to counters and profiles: raw, merged, folders of both, or the last run.
 
-use super::outcome::UsageError;
+use crate::exit::Requirement;
 use crate::locate::MapFinder;
 use anyhow::{Context, Result, bail};
 use bbprof_format::map::BuildMap;
@@ -128,12 +128,12 @@ pub(crate) fn read_profile(path: &Path) -> Result<MergedProfile> {
 fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in profiles {
-        let metadata = std::fs::metadata(path).map_err(|error| UsageError(format!("{}: {error}", path.display())))?;
+        let metadata = std::fs::metadata(path).map_err(|error| Requirement(format!("{}: {error}", path.display())))?;
         if metadata.is_dir() {
             let before = files.len();
             collect(path, &mut files)?;
             if files.len() == before {
-                return Err(UsageError(format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", path.display())).into());
+                return Err(Requirement(format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", path.display())).into());
             }
         } else {
             files.push(path.clone());
@@ -190,7 +190,7 @@ fn last_run() -> Result<Vec<PathBuf>> {
             }
             Ok(vec![file.clone()])
         }
-        None => Err(UsageError(format!(
+        None => Err(Requirement(format!(
             "no profile: {} has no .bbraw or .bbprof file, and no run of `cargo bbprof` is noted in a target directory above; run the program first, or name a profile",
             here.display()
         ))
