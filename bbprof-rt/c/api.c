@@ -1,0 +1,78 @@
+/* api.c: what a program may ask for; see bbprof.h. */
+#include "bbprof.h"
+
+#include "process.h"
+
+#include <errno.h>
+
+static struct process *current(void) {
+    return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
+}
+
+/* How many other threads may be inside an activation. */
+static int other_threads(void) {
+    int others = platform_other_threads();
+    return others < 0 ? 0 : others;
+}
+
+int bbprof_dump(const char *path) {
+    struct process *process = current();
+    if (process == NULL)
+        return -ENOSYS;
+    process_lock(process);
+    thread_absorb_own_bank(process);
+    if (path == NULL) {
+        pattern_expand(process, process->path_scratch[0], sizeof process->path_scratch[0]);
+        path_insert_number(process->path_scratch[0], sizeof process->path_scratch[0], process->path_scratch[0], ++process->num_dumps);
+        path = process->path_scratch[0];
+    }
+    int why = snapshot_save(process, FATE_SNAPSHOT, 0, other_threads(), path);
+    process_unlock(process);
+    return why;
+}
+
+int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes), void *context) {
+    struct process *process = current();
+    if (process == NULL)
+        return -ENOSYS;
+    process_lock(process);
+    thread_absorb_own_bank(process);
+    int why = snapshot_write(process, FATE_SNAPSHOT, 0, other_threads(), write, context);
+    process_unlock(process);
+    return why;
+}
+
+/* Other threads cannot be stopped and their counters not be cleared under them. So the counts of now are kept as a baseline, in
+ * those of two sets of segments that is not in force, and one store puts them in force. */
+int bbprof_reset(void) {
+    struct process *process = current();
+    if (process == NULL)
+        return -ENOSYS;
+    int why = 0;
+    process_lock(process);
+    thread_absorb_own_bank(process);
+    enum raw_role role = process->baseline == ROLE_BASELINE_1 ? ROLE_BASELINE_2 : ROLE_BASELINE_1;
+    uint32_t in_force = process->baseline;
+    for (struct image *image = process->images; image != NULL && why == 0; image = image->next) {
+        for (int bank = 0; bank < NUM_BANKS; bank++) {
+            if (image->counters[bank] == 0)
+                continue;
+            struct segment *segment = image->segments[bank];
+            while (segment != NULL && segment->role != role)
+                segment = segment->next;
+            if (segment == NULL)
+                segment = segment_create(process, image, (enum bank)bank, role);
+            if (segment == NULL) {
+                why = -ENOMEM;
+                break;
+            }
+            process->baseline = 0;
+            segments_sum(process, image, (enum bank)bank, 0, image->counters[bank], segment->view);
+            process->baseline = in_force;
+        }
+    }
+    if (why == 0)
+        raw_set_baseline(process, role);
+    process_unlock(process);
+    return why;
+}

@@ -1,0 +1,28 @@
+/* bbprof.h: what a program may ask of the bbprof runtime it is linked with.
+ *
+ * Each call covers the whole process: the program and every profiled shared library. All are async-signal-safe. They return 0, or
+ * a negated errno value: -ENOSYS when nothing is counted (BBPROF_OFF=1). A program that may be linked without bbprof declares
+ * them weak and checks their address. */
+#ifndef BBPROF_H
+#define BBPROF_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes the counts so far, complete with length and checksum, to `path`; NULL: beside the raw profile, with a running number. */
+__attribute__((visibility("default"))) int bbprof_dump(const char *path);
+
+/* From now on all dumps and the raw profile count from here. */
+__attribute__((visibility("default"))) int bbprof_reset(void);
+
+/* As bbprof_dump, but hands the bytes to `write`, in order; it returns 0 to go on, or a negated errno value. */
+__attribute__((visibility("default"))) int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes), void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

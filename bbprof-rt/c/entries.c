@@ -1,0 +1,80 @@
+/* entries.c: the log entries that describe a process and its images; the running file and complete ones hold the same. */
+#include "process.h"
+
+#include "text.h"
+
+static void clear(struct raw_entry *entry) {
+    for (int i = 0; i < 7; i++)
+        entry->words[i] = 0;
+}
+
+/* Gives an entry its check and, last, its kind: before that it does not exist. */
+void entry_seal(struct raw_entry *entry, const char *kind) {
+    struct raw_entry copy = *entry;
+    uint32_t kind_word;
+    bytes_copy(&kind_word, kind, 4);
+    bytes_copy(copy.kind, kind, 4);
+    copy.check = 0;
+    uint64_t sum = raw_checksum(RAW_CHECKSUM_SEED, &copy, sizeof copy);
+    entry->check = (uint32_t)(sum ^ (sum >> 32));
+    __atomic_store_n((uint32_t *)(void *)entry->kind, kind_word, __ATOMIC_RELEASE);
+}
+
+static void entries_of_text(const char *kind, uint32_t image, const char *bytes, entry_sink sink, void *context) {
+    size_t length = text_length(bytes);
+    for (size_t at = 0; at < length; at += RAW_TEXT_BYTES) {
+        struct raw_entry entry;
+        clear(&entry);
+        entry.text.image = image;
+        entry.text.part = (uint16_t)(at / RAW_TEXT_BYTES);
+        entry.text.length = (uint16_t)(length - at < RAW_TEXT_BYTES ? length - at : RAW_TEXT_BYTES);
+        bytes_copy(entry.text.bytes, bytes + at, entry.text.length);
+        entry_seal(&entry, kind);
+        sink(context, &entry);
+    }
+}
+
+void entries_of_process(const struct process *process, entry_sink sink, void *context) {
+    entries_of_text("PATH", RAW_PROCESS, process->executable, sink, context);
+}
+
+void entries_of_note(const char *note, entry_sink sink, void *context) {
+    entries_of_text("NOTE", RAW_PROCESS, note, sink, context);
+}
+
+void entries_of_image(const struct image *image, entry_sink sink, void *context) {
+    struct raw_entry entry;
+    clear(&entry);
+    entry.image.image = image->index;
+    entry.image.flags = image->flags;
+    bytes_copy(entry.image.build_id, image->build_id, sizeof image->build_id);
+    bytes_copy(entry.image.layout, image->layout, sizeof image->layout);
+    entry.image.tls_counters = image->counters[BANK_TLS];
+    entry.image.global_counters = image->counters[BANK_GLOBAL];
+    entry_seal(&entry, "IMAG");
+    sink(context, &entry);
+    entries_of_text("PATH", image->index, image->path, sink, context);
+    const uint64_t modules_per_entry = RAW_TEXT_BYTES * 8;
+    for (uint64_t at = 0; at < image->optional_modules; at += modules_per_entry) {
+        uint64_t left = image->optional_modules - at;
+        clear(&entry);
+        entry.text.image = image->index;
+        entry.text.part = (uint16_t)(at / modules_per_entry);
+        entry.text.length = (uint16_t)(left < modules_per_entry ? left : modules_per_entry);
+        bytes_copy(entry.text.bytes, image->presence + at / 8, (entry.text.length + 7u) / 8);
+        entry_seal(&entry, "PRES");
+        sink(context, &entry);
+    }
+}
+
+void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context) {
+    struct raw_entry entry;
+    clear(&entry);
+    entry.segment.image = image->index;
+    entry.segment.bank = bank;
+    entry.segment.offset = offset;
+    entry.segment.counters = image->counters[bank];
+    entry.segment.role = role;
+    entry_seal(&entry, "SEGM");
+    sink(context, &entry);
+}

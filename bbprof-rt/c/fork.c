@@ -1,0 +1,119 @@
+/* fork.c: a fork's child starts from zero, in a file of its own.
+ *
+ * The child inherits mappings of the parent's file; they must be replaced before it counts anything. So signals are blocked from
+ * before the fork until that is done (the lock does it), and these handlers are registered before all others, so that they run
+ * closest to the fork. vfork's children are left alone: what they execute, the parent's memory executes. */
+#include "process.h"
+
+#include "text.h"
+
+extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
+extern void *__dso_handle BBPROF_HIDDEN __attribute__((weak));
+
+static struct process *current(void) {
+    return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
+}
+
+/* Each profiled image registers these handlers, as each may be unloaded; the lock counts. */
+static void prepare(void) {
+    struct process *process = current();
+    if (process == NULL)
+        return;
+    process_lock(process);
+    process->forking_thread = platform_thread_id();
+}
+
+static void in_parent(void) {
+    if (current() != NULL)
+        process_unlock(current());
+}
+
+/* Moves a segment of the forking thread, or an image's first one, into the child's file: zeroed, mapped where the old one was. */
+static bool rehouse(struct process *process, struct image *image, enum bank bank, struct segment *segment, bool own) {
+    uint64_t num_bytes = bank_bytes(image, bank), offset;
+    uint64_t *view = raw_reserve(process, num_bytes, &offset);
+    if (view == NULL)
+        return false;
+    bool is_block = own && bank == BANK_GLOBAL && segment != image->segments[bank];
+    if (is_block && platform_map_over(segment->view, view, num_bytes) == 0) {
+        /* The thread knows its block by address. */
+        platform_unmap(view, num_bytes);
+    } else {
+        platform_unmap(segment->view, num_bytes);
+        segment->view = view;
+    }
+    segment->offset = offset;
+    if (segment->place != NULL && (own || bank == BANK_GLOBAL)) {
+        if (platform_map_over(segment->place, segment->view, num_bytes) != 0) {
+            segment->aside = segment->place;
+            segment->place = NULL;
+        }
+    } else if (segment->place != NULL) {
+        /* The TLS of a thread that is not in the child; libc will use its stack again. */
+        platform_map_fresh(segment->place, num_bytes);
+        segment->place = NULL;
+    }
+    if (segment->aside != NULL)
+        for (uint64_t i = 0; i < image->counters[bank]; i++)
+            segment->aside[i] = 0;
+    segment->owner = own ? platform_thread_id() : THREAD_NONE;
+    return true;
+}
+
+static void append_to_log(void *context, struct raw_entry *entry) {
+    raw_append(context, entry);
+}
+
+static void restart_bank(struct process *process, struct image *image, enum bank bank) {
+    struct segment *first = image->segments[bank];
+    struct segment **link = &image->segments[bank];
+    while (*link != NULL) {
+        struct segment *segment = *link;
+        bool own = segment->role == ROLE_COUNTS && segment->owner == process->forking_thread;
+        if ((own || segment == first) && rehouse(process, image, bank, segment, own)) {
+            if (segment->offset != 0)
+                entry_of_segment(image, bank, segment->offset, ROLE_COUNTS, append_to_log, process);
+            link = &segment->next;
+            continue;
+        }
+        if (segment->place != NULL)
+            platform_map_fresh(segment->place, bank_bytes(image, bank));
+        platform_unmap(segment->view, bank_bytes(image, bank));
+        *link = segment->next;
+    }
+}
+
+static void in_child(void) {
+    struct process *process = current();
+    if (process == NULL)
+        return;
+    if (process->pid != platform_process_id()) {
+        process->lock.owner = platform_thread_id();
+        process->pid = platform_process_id();
+        process->parent_pid = platform_parent_id();
+        process->start_ticks = platform_start_ticks();
+        process->begun_ns = platform_wall_clock_ns();
+        process->is_fork_child = true;
+        process->baseline = 0;
+        process->threads = 0;
+        process->num_dumps = 0;
+        if (process->raw.in_use)
+            platform_unmap(process->raw.header, RAW_PAGE_BYTES);
+        raw_begin(process);
+        process->num_images = 0;
+        for (struct image *image = process->images; image != NULL; image = image->next) {
+            image->index = process->num_images++;
+            entries_of_image(image, append_to_log, process);
+            restart_bank(process, image, BANK_TLS);
+            restart_bank(process, image, BANK_GLOBAL);
+        }
+        raw_publish(process);
+    }
+    process_unlock(process);
+}
+
+void fork_register(void) {
+    /* pthread_atfork itself is a function of a static part of libc, which a weak reference would not pull in. */
+    if (__register_atfork != NULL)
+        __register_atfork(prepare, in_parent, in_child, &__dso_handle == NULL ? NULL : __dso_handle);
+}

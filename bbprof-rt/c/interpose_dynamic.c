@@ -1,0 +1,39 @@
+/* interpose_dynamic.c: pthread_create and thrd_create of a dynamically linked program. The program's definitions come before
+ * libc's for all its libraries, too. */
+#include "bbprof_abi.h"
+#include "thread_bank.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <threads.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+extern __typeof__(dlsym) dlsym __attribute__((weak));
+/* A sanitizer's own interposer stands in the program as ours does; it must be told of all threads. */
+extern EXPORTED int __interceptor_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
+
+/* The runtime's start refers to it, so that every program has this file. */
+BBPROF_HIDDEN const char bbprof_interposer[] = "dynamic";
+
+static create_function real_create(void) {
+    static create_function found;
+    create_function create = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    if (create == NULL) {
+        create = __interceptor_pthread_create;
+        if (create == NULL && dlsym != NULL)
+            create = (create_function)dlsym(RTLD_NEXT, "pthread_create");
+        __atomic_store_n(&found, create, __ATOMIC_RELAXED);
+    }
+    return create;
+}
+
+EXPORTED int thrd_create(thrd_t *thread, thrd_start_t start, void *argument) {
+    create_function create = real_create();
+    return create == NULL ? thrd_error : threads_create_c11(create, thread, start, argument);
+}
+
+EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    create_function create = real_create();
+    return create == NULL ? EAGAIN : threads_create(create, thread, attributes, start, argument);
+}

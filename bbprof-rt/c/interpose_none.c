@@ -1,0 +1,4 @@
+/* interpose_none.c: what the runtime's start refers to in static programs; the rest comes with the first thread. */
+#include "bbprof_abi.h"
+
+BBPROF_HIDDEN const char bbprof_interposer[] = "wrapped";

@@ -1,0 +1,61 @@
+/* platform.h: all the runtime needs of the operating system. Everything is async-signal-safe and leaves errno alone.
+ *
+ * Results below zero are negated errno values. */
+#ifndef BBPROF_PLATFORM_H
+#define BBPROF_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* files */
+struct file_identity {
+    uint64_t device, inode;
+    bool regular;
+    bool link;
+};
+enum open_mode { OPEN_READ, OPEN_UPDATE, OPEN_CREATE };
+int platform_open(const char *path, enum open_mode mode);
+void platform_close(int file);
+long platform_read(int file, void *bytes, size_t num_bytes);
+int platform_write_all(int file, const void *bytes, size_t num_bytes);
+int platform_identify(int file, struct file_identity *identity);
+int platform_identify_path(const char *path, struct file_identity *identity);
+int platform_rename(const char *from, const char *to);
+void platform_remove(const char *path);
+/* May the file have this length? 0, or why not; without it the kernel would send SIGXFSZ. */
+int platform_length_allowed(uint64_t num_bytes);
+/* Makes the file `to` bytes long, with room on the disk for all of it, so that no access to it can fail later. */
+int platform_extend(int file, uint64_t from, uint64_t to);
+
+/* memory: NULL = none left */
+void *platform_map_private(size_t num_bytes);
+/* Pages of a file, or (file < 0) of memory that can be mapped a second time. */
+void *platform_map_shared(int file, uint64_t offset, size_t num_bytes, int *why);
+/* Maps the pages behind `view` a second time, in place of those at `place`. */
+int platform_map_over(void *place, void *view, size_t num_bytes);
+/* Puts fresh private pages there. */
+int platform_map_fresh(void *place, size_t num_bytes);
+void platform_unmap(void *view, size_t num_bytes);
+
+/* process and threads */
+int32_t platform_process_id(void);
+int32_t platform_parent_id(void);
+int32_t platform_thread_id(void);
+bool platform_thread_exists(int32_t process, int32_t thread);
+/* How many threads of this process are still running, the caller left out; -1 = cannot be told. */
+int platform_other_threads(void);
+void platform_yield(void);
+uint64_t platform_block_signals(void);
+void platform_restore_signals(uint64_t mask);
+bool platform_runs_with_raised_privileges(void);
+
+/* surroundings: texts are cut to their buffers, always terminated; length without the terminator, 0 = not known */
+size_t platform_executable(char *path, size_t size);
+size_t platform_working_directory(char *path, size_t size);
+size_t platform_host(char *name, size_t size);
+uint64_t platform_start_ticks(void);
+uint64_t platform_wall_clock_ns(void);
+const char *platform_error_text(int why);
+
+#endif

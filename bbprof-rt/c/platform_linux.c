@@ -1,0 +1,341 @@
+/* platform_linux.c: the platform by bare system calls, so that it works in signal handlers, before libc is ready and without libc. */
+#include "platform.h"
+
+#include "text.h"
+
+#include <asm/unistd.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#if !defined(__x86_64__)
+#error "the bbprof runtime has system calls for x86-64 only so far"
+#endif
+
+static long call(long number, long a, long b, long c, long d, long e, long f) {
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+#define CALL3(number, a, b, c) call(number, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define CALL6(number, a, b, c, d, e, f) call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+static bool failed(long result) {
+    return result < 0 && result > -4096;
+}
+
+/* files */
+
+int platform_open(const char *path, enum open_mode mode) {
+    static const int flags[] = {
+        [OPEN_READ] = O_RDONLY | O_NONBLOCK,
+        [OPEN_UPDATE] = O_RDWR | O_NOFOLLOW,
+        [OPEN_CREATE] = O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW,
+    };
+    int file = (int)CALL3(__NR_open, path, flags[mode] | O_CLOEXEC | O_NOCTTY, 0666);
+    if (file < 0 || file > 2)
+        return file;
+    /* The program has closed a standard stream: its number must stay free. */
+    int higher = (int)CALL3(__NR_fcntl, file, F_DUPFD_CLOEXEC, 3);
+    platform_close(file);
+    return higher;
+}
+
+void platform_close(int file) {
+    CALL3(__NR_close, file, 0, 0);
+}
+
+long platform_read(int file, void *bytes, size_t num_bytes) {
+    long result;
+    do
+        result = CALL3(__NR_read, file, bytes, num_bytes);
+    while (result == -EINTR);
+    return result;
+}
+
+int platform_write_all(int file, const void *bytes, size_t num_bytes) {
+    const char *next = bytes;
+    while (num_bytes > 0) {
+        long written = CALL3(__NR_write, file, next, num_bytes);
+        if (written == -EINTR)
+            continue;
+        if (written <= 0)
+            return written == 0 ? -EIO : (int)written;
+        next += written;
+        num_bytes -= (size_t)written;
+    }
+    return 0;
+}
+
+static int identity_of(long result, const struct stat *status, struct file_identity *identity) {
+    if (failed(result))
+        return (int)result;
+    identity->device = status->st_dev;
+    identity->inode = status->st_ino;
+    identity->regular = S_ISREG(status->st_mode);
+    identity->link = S_ISLNK(status->st_mode);
+    return 0;
+}
+
+int platform_identify(int file, struct file_identity *identity) {
+    struct stat status;
+    return identity_of(CALL3(__NR_fstat, file, &status, 0), &status, identity);
+}
+
+int platform_identify_path(const char *path, struct file_identity *identity) {
+    struct stat status;
+    return identity_of(CALL3(__NR_lstat, path, &status, 0), &status, identity);
+}
+
+int platform_rename(const char *from, const char *to) {
+    return (int)CALL3(__NR_rename, from, to, 0);
+}
+
+void platform_remove(const char *path) {
+    CALL3(__NR_unlink, path, 0, 0);
+}
+
+int platform_length_allowed(uint64_t num_bytes) {
+    struct rlimit limit;
+    if (failed(CALL6(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, &limit, 0, 0)))
+        return 0;
+    return num_bytes > limit.rlim_cur ? -EFBIG : 0;
+}
+
+int platform_extend(int file, uint64_t from, uint64_t to) {
+    int why = platform_length_allowed(to);
+    if (why != 0)
+        return why;
+    do
+        why = (int)CALL6(__NR_fallocate, file, 0, from, to - from, 0, 0);
+    while (why == -EINTR);
+    if (why != -EOPNOTSUPP && why != -ENOSYS)
+        return why;
+    /* This file system cannot promise room: take it, a byte in each (smallest) block. */
+    for (uint64_t at = from; at < to; at += 512) {
+        long written = CALL6(__NR_pwrite64, file, "", 1, at, 0, 0);
+        if (written != 1)
+            return written < 0 ? (int)written : -EIO;
+    }
+    return (int)CALL3(__NR_ftruncate, file, to, 0);
+}
+
+/* memory */
+
+static void *map(void *place, size_t num_bytes, int flags, int file, uint64_t offset, int *why) {
+    long result = CALL6(__NR_mmap, place, num_bytes, PROT_READ | PROT_WRITE, flags, file, offset);
+    *why = failed(result) ? (int)result : 0;
+    return failed(result) ? NULL : (void *)result;
+}
+
+void *platform_map_private(size_t num_bytes) {
+    int why;
+    return map(NULL, num_bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &why);
+}
+
+void *platform_map_shared(int file, uint64_t offset, size_t num_bytes, int *why) {
+    return map(NULL, num_bytes, file < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, file, offset, why);
+}
+
+int platform_map_over(void *place, void *view, size_t num_bytes) {
+    /* An old size of 0 makes mremap map a shared page a second time; no file descriptor is needed. */
+    long result = CALL6(__NR_mremap, view, 0, num_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place, 0);
+    if (!failed(result))
+        return 0;
+    /* The kernel may have taken the old pages away before it failed. */
+    platform_map_fresh(place, num_bytes);
+    return (int)result;
+}
+
+int platform_map_fresh(void *place, size_t num_bytes) {
+    int why;
+    map(place, num_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_STACK, -1, 0, &why);
+    return why;
+}
+
+void platform_unmap(void *view, size_t num_bytes) {
+    CALL3(__NR_munmap, view, num_bytes, 0);
+}
+
+/* process and threads */
+
+int32_t platform_process_id(void) {
+    return (int32_t)CALL3(__NR_getpid, 0, 0, 0);
+}
+
+int32_t platform_parent_id(void) {
+    return (int32_t)CALL3(__NR_getppid, 0, 0, 0);
+}
+
+int32_t platform_thread_id(void) {
+    return (int32_t)CALL3(__NR_gettid, 0, 0, 0);
+}
+
+bool platform_thread_exists(int32_t process, int32_t thread) {
+    return CALL3(__NR_tgkill, process, thread, 0) != -ESRCH;
+}
+
+/* Field `number` (from 3) of a `stat` file of /proc; the second field is a name in parentheses that may hold anything. */
+static bool read_stat_field(const char *path, int number, uint64_t *value) {
+    char bytes[512];
+    int file = platform_open(path, OPEN_READ);
+    if (file < 0)
+        return false;
+    long length = platform_read(file, bytes, sizeof bytes - 1);
+    platform_close(file);
+    long at = length;
+    while (at > 0 && bytes[at - 1] != ')')
+        at--;
+    if (length <= 0 || at == 0)
+        return false;
+    for (int field = 2; field < number; field++) {
+        while (at < length && bytes[at] != ' ')
+            at++;
+        at++;
+    }
+    *value = 0;
+    while (at < length && bytes[at] >= '0' && bytes[at] <= '9')
+        *value = *value * 10 + (uint64_t)(bytes[at++] - '0');
+    return at < length;
+}
+
+/* A thread that is past its last instruction in user space stays listed for a moment; only this flag of the kernel tells. */
+#define FLAG_EXITING 4u
+
+static bool thread_runs(int32_t thread) {
+    char path[64];
+    uint64_t flags;
+    struct text text = text_in(path, sizeof path);
+    text_add(&text, "/proc/self/task/");
+    text_add_number(&text, (uint64_t)thread);
+    text_add(&text, "/stat");
+    return read_stat_field(path, 9, &flags) && (flags & FLAG_EXITING) == 0;
+}
+
+struct directory_entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+int platform_other_threads(void) {
+    int32_t self = platform_thread_id();
+    int file = (int)CALL3(__NR_open, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (file < 0)
+        return -1;
+    int others = 0;
+    _Alignas(8) char bytes[1024];
+    long length;
+    while ((length = CALL3(__NR_getdents64, file, bytes, sizeof bytes)) > 0) {
+        for (long at = 0; at < length;) {
+            const struct directory_entry *entry = (const struct directory_entry *)(bytes + at);
+            int32_t thread = 0;
+            for (const char *digit = entry->name; *digit >= '0' && *digit <= '9'; digit++)
+                thread = thread * 10 + (*digit - '0');
+            if (thread != 0 && thread != self && thread_runs(thread))
+                others++;
+            at += entry->length;
+        }
+    }
+    platform_close(file);
+    return others;
+}
+
+void platform_yield(void) {
+    struct timespec pause = {0, 20000};
+    CALL3(__NR_nanosleep, &pause, 0, 0);
+}
+
+#define KERNEL_SIGNAL_SET_BYTES 8
+
+uint64_t platform_block_signals(void) {
+    uint64_t all = ~(uint64_t)0, before = 0;
+    CALL6(__NR_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, KERNEL_SIGNAL_SET_BYTES, 0, 0);
+    return before;
+}
+
+void platform_restore_signals(uint64_t mask) {
+    CALL6(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, 0, KERNEL_SIGNAL_SET_BYTES, 0, 0);
+}
+
+extern unsigned long getauxval(unsigned long type) __attribute__((weak));
+
+bool platform_runs_with_raised_privileges(void) {
+    if (getauxval != NULL)
+        return getauxval(23 /* AT_SECURE */) != 0;
+    return CALL3(__NR_getuid, 0, 0, 0) != CALL3(__NR_geteuid, 0, 0, 0) || CALL3(__NR_getgid, 0, 0, 0) != CALL3(__NR_getegid, 0, 0, 0);
+}
+
+/* surroundings */
+
+static size_t terminated(char *text, size_t size, long length) {
+    size_t end = length <= 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1;
+    text[end] = '\0';
+    return end;
+}
+
+size_t platform_executable(char *path, size_t size) {
+    return terminated(path, size, CALL3(__NR_readlink, "/proc/self/exe", path, size));
+}
+
+size_t platform_working_directory(char *path, size_t size) {
+    long length = CALL3(__NR_getcwd, path, size, 0);
+    /* The kernel counts the terminator, and answers "(unreachable)..." outside of a chroot. */
+    return terminated(path, size, length > 1 && path[0] == '/' ? length - 1 : 0);
+}
+
+size_t platform_host(char *name, size_t size) {
+    struct utsname system;
+    if (failed(CALL3(__NR_uname, &system, 0, 0)))
+        return terminated(name, size, 0);
+    struct text text = text_in(name, size);
+    text_add(&text, system.nodename);
+    return text.length;
+}
+
+uint64_t platform_start_ticks(void) {
+    uint64_t ticks = 0;
+    return read_stat_field("/proc/self/stat", 22, &ticks) ? ticks : 0;
+}
+
+uint64_t platform_wall_clock_ns(void) {
+    struct timespec now = {0, 0};
+    CALL3(__NR_clock_gettime, CLOCK_REALTIME, &now, 0);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+const char *platform_error_text(int why) {
+    switch (-why) {
+    case EACCES: return "permission denied";
+    case EPERM: return "operation not permitted";
+    case ENOENT: return "no such directory";
+    case ENOTDIR: return "a part of the path is not a directory";
+    case EISDIR: return "is a directory";
+    case EEXIST: return "something that is not a regular file is there";
+    case ENAMETOOLONG: return "path too long";
+    case ENOSPC: return "no space left on device";
+    case EDQUOT: return "disk quota exceeded";
+    case EFBIG: return "larger than the file size limit";
+    case EROFS: return "read-only file system";
+    case EMFILE: case ENFILE: return "too many open files";
+    case ENOMEM: return "out of memory";
+    case ENODEV: return "the file system cannot map files into memory";
+    case ELOOP: return "too many symbolic links";
+    case EIO: return "input/output error";
+    case ENOSYS: return "not counted in this process";
+    default: return "system call refused";
+    }
+}

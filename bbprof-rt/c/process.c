@@ -1,0 +1,120 @@
+/* process.c: sets up what the runtime knows of the process, from its environment. */
+#include "process.h"
+
+#include "text.h"
+
+#define ARENA_BYTES 65536u
+#define DEFAULT_PATTERN "bbprof-%e-%p.bbraw"
+
+static const char *setting(char **environment, const char *name) {
+    size_t length = text_length(name);
+    for (; environment != NULL && *environment != NULL; environment++)
+        if (text_starts_with(*environment, name) && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+void *process_allocate(struct process *process, size_t num_bytes) {
+    num_bytes = (num_bytes + 15) & ~(size_t)15;
+    if (num_bytes > (size_t)(process->arena_end - process->arena)) {
+        size_t chunk = num_bytes > ARENA_BYTES ? num_bytes : ARENA_BYTES;
+        char *start = platform_map_private(chunk);
+        if (start == NULL)
+            return NULL;
+        process->arena = start;
+        process->arena_end = start + chunk;
+    }
+    void *memory = process->arena;
+    process->arena += num_bytes;
+    return memory;
+}
+
+void process_complain(struct process *process, const char *what, const char *path, const char *why, const char *consequence) {
+    char line[1024];
+    if (process->has_complained)
+        return;
+    process->has_complained = true;
+    struct text text = text_in(line, sizeof line - 1);
+    text_add(&text, "bbprof: ");
+    text_add(&text, what);
+    if (path[0] != '\0') {
+        text_add(&text, text_length(path) > 700 ? "(a very long path)" : path);
+        text_add(&text, ": ");
+    }
+    text_add(&text, why);
+    text_add(&text, "; ");
+    text_add(&text, consequence);
+    line[text.length] = '\n';
+    platform_write_all(2, line, text.length + 1);
+}
+
+/* `exit` and `mmap` are both what always happens: the counters live in the file, and it is completed at exit. */
+static void read_dump_setting(struct process *process, const char *dump) {
+    while (dump != NULL && *dump != '\0') {
+        size_t length = 0;
+        while (dump[length] != '\0' && dump[length] != ',')
+            length++;
+        bool known = (length == 4 && (bytes_equal(dump, "exit", 4) || bytes_equal(dump, "mmap", 4))) || length == 0;
+        if (!known) {
+            process_complain(process, "BBPROF_DUMP=", dump, "only `exit` and `mmap` are known here",
+                             "the profile is written at exit, and is right at any moment before");
+            return;
+        }
+        dump += length + (dump[length] == ',');
+    }
+}
+
+static void read_pattern(struct process *process, const char *pattern) {
+    struct text text = text_in(process->pattern, sizeof process->pattern);
+    if (pattern == NULL || pattern[0] == '\0')
+        pattern = DEFAULT_PATTERN;
+    /* The program may change its directory before it forks. */
+    if (pattern[0] != '/') {
+        text.length = platform_working_directory(text.start, text.size);
+        if (text.length > 0 && text.start[text.length - 1] != '/')
+            text_add(&text, "/");
+    }
+    /* A percent sign in the directory is no pattern. */
+    size_t directory = text.length;
+    for (size_t i = 0; i < directory; i++) {
+        if (text.start[i] == '%' && text.length + 1 < text.size) {
+            for (size_t j = ++text.length; j > i; j--)
+                text.start[j] = text.start[j - 1];
+            directory++;
+            i++;
+        }
+    }
+    text_add(&text, pattern);
+    if (text.cut) {
+        process_complain(process, "cannot write ", pattern, platform_error_text(-36 /* ENAMETOOLONG */), "nothing is recorded");
+        process->wants_file = false;
+    }
+}
+
+struct process *process_create(char **environment, const struct bbprof_image *record) {
+    const char *off = setting(environment, "BBPROF_OFF");
+    if (off != NULL && off[0] != '\0' && !text_equals(off, "0"))
+        return NULL;
+    struct process *process = platform_map_private(sizeof *process);
+    if (process == NULL)
+        return NULL;
+    process->abi = PROCESS_ABI;
+    process->pid = platform_process_id();
+    process->parent_pid = platform_parent_id();
+    process->start_ticks = platform_start_ticks();
+    process->begun_ns = platform_wall_clock_ns();
+    process->raw.file = -1;
+    process->wants_file = true;
+    bytes_copy(process->leader_build_id, record->build_id, sizeof process->leader_build_id);
+    platform_executable(process->executable, sizeof process->executable);
+    const char *test = setting(environment, "NEXTEST_TEST_NAME");
+    struct text text = text_in(process->test_name, sizeof process->test_name);
+    text_add(&text, test != NULL && test[0] != '\0' ? test : "test");
+    read_pattern(process, setting(environment, "BBPROF_OUT"));
+    read_dump_setting(process, setting(environment, "BBPROF_DUMP"));
+    if (process->wants_file && platform_runs_with_raised_privileges()) {
+        process_complain(process, "", "", "the program runs with raised privileges (set-user-id or alike)", "no profile is written");
+        process->wants_file = false;
+    }
+    return process;
+}

@@ -1,0 +1,166 @@
+/* process.h: what the runtime knows of the process. One `struct process` in private memory, shared by the runtime copies of all
+ * profiled images; it belongs to no image, so it outlives each of them.
+ *
+ * Who may touch it: the thread that holds the lock. The lock is taken with all signals blocked, so a handler never finds it held
+ * by its own thread. */
+#ifndef BBPROF_PROCESS_H
+#define BBPROF_PROCESS_H
+
+#include "bbprof_abi.h"
+#include "platform.h"
+#include "raw_format.h"
+
+#include <stdbool.h>
+
+/* Changed with every change of these structures: runtimes of different versions do not share a process. */
+#define PROCESS_ABI 1u
+#define PATH_BYTES 4200u
+#define SCRATCH_BYTES 32768u
+
+enum bank { BANK_TLS, BANK_GLOBAL, NUM_BANKS };
+
+struct lock {
+    int32_t owner; /* thread id, 0 = free */
+    uint32_t depth;
+    uint64_t signals; /* the owner's signal mask from before */
+};
+
+/* Counters of one bank of one image, and who counts in them. */
+struct segment {
+    struct segment *next;
+    uint64_t *view;   /* mapped all the time */
+    uint64_t offset;  /* in the raw profile; 0 = in memory only */
+    uint64_t *place;  /* where else the pages are mapped: over a thread's TLS bank or the image's global bank */
+    uint64_t *aside;  /* a bank that could not be mapped over: its counts are to be added */
+    int32_t owner;    /* thread id; THREAD_NONE, THREAD_STARTING */
+    uint16_t role;    /* enum raw_role */
+    uint16_t rounds;  /* of thread-specific data destructors so far */
+    void *(*start)(void *); /* of a thread that is starting */
+    int (*start_c11)(void *);
+    void *argument;
+};
+enum { THREAD_NONE = 0, THREAD_STARTING = -1 };
+
+struct image {
+    struct image *next;
+    uint32_t index;
+    uint32_t flags;
+    bool loaded;
+    uint8_t build_id[16], layout[16];
+    uint64_t counters[NUM_BANKS];
+    uint64_t *global_bank; /* while loaded */
+    uint64_t optional_modules;
+    const uint8_t *presence; /* one bit each */
+    const char *path;
+    struct segment *segments[NUM_BANKS]; /* the first has role counts and stays with the image's own storage */
+};
+
+/* The file that is mapped over the counters. */
+struct raw_file {
+    bool in_use;
+    int file; /* only while it is being set up, else -1 */
+    uint64_t device, inode;
+    uint64_t length_bytes;
+    struct raw_header *header;
+    struct raw_entry *next_entry;
+    uint32_t entries_left;
+    char path[PATH_BYTES];
+};
+
+struct process {
+    uint32_t abi;
+    struct lock lock;
+    int32_t pid, parent_pid;
+    uint64_t start_ticks, begun_ns;
+    bool wants_file;
+    bool is_fork_child;
+    bool has_complained;
+    bool finished;
+    uint32_t baseline, threads, num_dumps;
+    int32_t forking_thread;
+    uint32_t num_images, num_loaded;
+    struct image *images;
+    struct raw_file raw;
+    char *arena, *arena_end;
+    uint8_t leader_build_id[16];
+    char executable[PATH_BYTES];
+    char pattern[PATH_BYTES]; /* of the raw profile's path, absolute if possible */
+    char test_name[256];
+    char path_scratch[2][PATH_BYTES];
+    _Alignas(8) uint8_t scratch[SCRATCH_BYTES];
+};
+
+/* lock.c */
+void process_lock(struct process *process);
+void process_unlock(struct process *process);
+
+/* process.c */
+struct process *process_create(char **environment, const struct bbprof_image *record);
+/* Memory that is never given back; NULL = none left. */
+void *process_allocate(struct process *process, size_t num_bytes);
+/* At most one line on stderr for each process. */
+void process_complain(struct process *process, const char *what, const char *path, const char *why, const char *consequence);
+
+/* pattern.c: path of the raw profile */
+void pattern_expand(const struct process *process, char *path, size_t size);
+void path_insert_number(char *path, size_t size, const char *from, uint64_t number);
+
+/* image.c */
+struct image *image_join(struct process *process, struct bbprof_image *record);
+/* The calling thread owns the image's own storage of the bank: maps its first segment there. */
+void image_adopt_storage(struct process *process, struct image *image);
+void image_leave(struct process *process, struct bbprof_image *record);
+
+static inline uint64_t bank_bytes(const struct image *image, enum bank bank) {
+    return (image->counters[bank] * 8 + BBPROF_PAGE_BYTES - 1) & ~(uint64_t)(BBPROF_PAGE_BYTES - 1);
+}
+
+/* segment.c */
+struct segment *segment_create(struct process *process, struct image *image, enum bank bank, enum raw_role role);
+/* A segment that nobody counts in any more, or a new one. */
+struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner);
+/* The bank at `place` counts in the segment from now on; what was counted there is added. */
+void segment_attach(struct segment *segment, uint64_t *place, uint64_t num_bytes, uint64_t num_counters);
+void segment_detach(struct segment *segment, uint64_t num_bytes, uint64_t num_counters);
+/* Adds counters to others and makes them zero. */
+void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters);
+/* Counts since the last reset of counters `first..first + num`. */
+void segments_sum(const struct process *process, const struct image *image, enum bank bank, uint64_t first, uint64_t num, uint64_t *sums);
+
+/* raw_file.c */
+int raw_begin(struct process *process);
+int raw_publish(struct process *process);
+void raw_abandon(struct process *process);
+/* Zeroed counters, in the file if there is one (*offset != 0) and it can grow, else in memory. */
+uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *offset);
+void raw_append(struct process *process, struct raw_entry *entry);
+void raw_set_fate(struct process *process, enum raw_fate fate, int status, int live_threads);
+void raw_set_baseline(struct process *process, uint32_t baseline);
+void raw_set_threads(struct process *process, uint32_t threads);
+void raw_fill_header(struct raw_header *header, const struct process *process, const char *state, uint64_t length_bytes);
+uint32_t raw_fate_word(enum raw_fate fate, int status, int live_threads);
+
+/* entries.c: what the log says of process and images */
+typedef void (*entry_sink)(void *context, struct raw_entry *entry);
+void entry_seal(struct raw_entry *entry, const char *kind);
+void entries_of_process(const struct process *process, entry_sink sink, void *context);
+void entries_of_image(const struct image *image, entry_sink sink, void *context);
+void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context);
+void entries_of_note(const char *note, entry_sink sink, void *context);
+
+/* snapshot.c: the complete profile */
+typedef int (*byte_sink)(void *context, const void *bytes, size_t num_bytes);
+int snapshot_write(struct process *process, enum raw_fate fate, int status, int live_threads, byte_sink sink, void *context);
+/* To a file, which nobody sees before it is whole. */
+int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path);
+/* The process ends: completes the raw profile if nobody counts any more, else says so in it. */
+void process_finish(struct process *process, enum raw_fate fate, int status);
+
+/* thread_bank.c */
+/* Counts of the calling thread that are in no segment: it was not started through the interposed pthread_create, or has ended. */
+void thread_absorb_own_bank(struct process *process);
+
+/* fork.c */
+void fork_register(void);
+
+#endif

@@ -1,0 +1,266 @@
+/* raw_file.c: the running raw profile: made under a temporary name, published whole, then only ever appended to.
+ *
+ * Space is added before the entry that names it, and an entry's kind is stored last; so the file can be read whenever the process
+ * is killed. The file stays closed; to grow it, it is opened again by its path, if that is still the same file. */
+#include "process.h"
+
+#include "text.h"
+
+#include <errno.h>
+
+#define TEMPORARY_SUFFIX ".tmp"
+#define NUMBERED_NAMES_TRIED 1000u
+
+uint32_t raw_fate_word(enum raw_fate fate, int status, int live_threads) {
+    uint32_t alive = live_threads < 0 ? 0 : live_threads > 0xffff ? 0xffff : (uint32_t)live_threads;
+    return (uint32_t)fate | ((uint32_t)status & 0xff) << 8 | alive << 16;
+}
+
+void raw_fill_header(struct raw_header *header, const struct process *process, const char *state, uint64_t length_bytes) {
+    bytes_copy(header->magic, RAW_MAGIC, sizeof header->magic);
+    header->version = RAW_VERSION;
+    bytes_copy(header->state, state, sizeof header->state);
+    header->pid = (uint32_t)process->pid;
+    header->parent_pid = (uint32_t)process->parent_pid;
+    header->start_ticks = process->start_ticks;
+    header->begun_ns = process->begun_ns;
+    header->length_bytes = length_bytes;
+    header->check = raw_checksum(RAW_CHECKSUM_SEED, header, offsetof(struct raw_header, check));
+    header->zero = 0;
+    header->fate = raw_guarded(raw_fate_word(FATE_NOT_SEEN, 0, 0));
+    header->baseline = raw_guarded(0);
+    header->threads = raw_guarded(process->threads);
+    for (unsigned i = 0; i < 5; i++)
+        header->reserved[i] = 0;
+}
+
+/* Is this the file of our own process from before an exec? It keeps process id and start. */
+static bool is_our_own(const struct process *process, const char *path) {
+    struct raw_header header;
+    int file = platform_open(path, OPEN_READ);
+    if (file < 0)
+        return false;
+    bool own = platform_read(file, &header, sizeof header) == (long)sizeof header && bytes_equal(header.magic, RAW_MAGIC, 8) &&
+               header.pid == (uint32_t)process->pid && header.start_ticks == process->start_ticks;
+    platform_close(file);
+    return own;
+}
+
+static int choose_path(struct process *process) {
+    char *wanted = process->path_scratch[0], *path = process->raw.path;
+    pattern_expand(process, wanted, sizeof process->path_scratch[0]);
+    bytes_copy(path, wanted, text_length(wanted) + 1);
+    for (uint64_t number = 1; number <= NUMBERED_NAMES_TRIED; number++) {
+        struct file_identity there;
+        if (platform_identify_path(path, &there) != 0)
+            return 0; /* nothing there, or opening will tell what is wrong */
+        if (!there.regular && !there.link)
+            return -EEXIST;
+        if (!there.regular || !is_our_own(process, path))
+            return 0;
+        path_insert_number(path, sizeof process->raw.path, wanted, number);
+    }
+    return -EEXIST;
+}
+
+static void temporary_path(struct process *process, char *path, size_t size) {
+    struct text text = text_in(path, size);
+    text_add(&text, process->raw.path);
+    text_add(&text, TEMPORARY_SUFFIX);
+    text_add_number(&text, (uint64_t)process->pid);
+}
+
+static void close_file(struct raw_file *raw) {
+    if (raw->file >= 0)
+        platform_close(raw->file);
+    raw->file = -1;
+}
+
+/* The file, opened again; it must still be the same. */
+static int reopen(struct raw_file *raw) {
+    struct file_identity now;
+    int file = platform_open(raw->path, OPEN_UPDATE);
+    if (file < 0)
+        return file;
+    int why = platform_identify(file, &now);
+    if (why == 0 && (now.device != raw->device || now.inode != raw->inode))
+        why = -ENOENT;
+    if (why != 0)
+        platform_close(file);
+    return why != 0 ? why : file;
+}
+
+/* Adds space at the end. */
+static void *grow(struct raw_file *raw, uint64_t num_bytes, uint64_t *offset, int *why) {
+    int file = raw->file >= 0 ? raw->file : reopen(raw);
+    if (file < 0) {
+        *why = file;
+        return NULL;
+    }
+    void *view = NULL;
+    *why = platform_extend(file, raw->length_bytes, raw->length_bytes + num_bytes);
+    if (*why == 0)
+        view = platform_map_shared(file, raw->length_bytes, num_bytes, why);
+    if (*why == 0) {
+        *offset = raw->length_bytes;
+        raw->length_bytes += num_bytes;
+    }
+    if (file != raw->file)
+        platform_close(file);
+    return view;
+}
+
+static void append_to_log(void *context, struct raw_entry *entry) {
+    raw_append(context, entry);
+}
+
+static int begin(struct process *process) {
+    struct raw_file *raw = &process->raw;
+    struct file_identity identity;
+    uint64_t offset;
+    int why = choose_path(process);
+    if (why != 0)
+        return why;
+    char *temporary = process->path_scratch[0];
+    temporary_path(process, temporary, sizeof process->path_scratch[0]);
+    raw->length_bytes = 0;
+    raw->file = platform_open(temporary, OPEN_CREATE);
+    if (raw->file < 0)
+        return raw->file;
+    why = platform_identify(raw->file, &identity);
+    if (why != 0)
+        return why;
+    raw->device = identity.device;
+    raw->inode = identity.inode;
+    raw->header = grow(raw, RAW_PAGE_BYTES, &offset, &why);
+    if (why != 0)
+        return why;
+    raw_fill_header(raw->header, process, RAW_STATE_RUNNING, 0);
+    raw->next_entry = (struct raw_entry *)(raw->header + 1);
+    raw->entries_left = (RAW_PAGE_BYTES - sizeof(struct raw_header)) / sizeof(struct raw_entry);
+    raw->in_use = true;
+    entries_of_process(process, append_to_log, process);
+    return 0;
+}
+
+void raw_abandon(struct process *process) {
+    if (process->raw.file >= 0) {
+        temporary_path(process, process->path_scratch[0], sizeof process->path_scratch[0]);
+        platform_remove(process->path_scratch[0]);
+    }
+    close_file(&process->raw);
+    process->raw.in_use = false;
+}
+
+static void complain(struct process *process, int why) {
+    process_complain(process, "cannot write ", process->raw.path, platform_error_text(why), "the program runs on, its counts are lost");
+}
+
+/* Begins the file, under its temporary name. Without a file counting goes on in memory. */
+int raw_begin(struct process *process) {
+    process->raw.in_use = false;
+    if (!process->wants_file)
+        return 0;
+    int why = begin(process);
+    if (why != 0) {
+        complain(process, why);
+        raw_abandon(process);
+        process->wants_file = false;
+    }
+    return why;
+}
+
+/* Gives it its name. */
+int raw_publish(struct process *process) {
+    if (process->raw.file < 0)
+        return 0;
+    temporary_path(process, process->path_scratch[0], sizeof process->path_scratch[0]);
+    int why = platform_rename(process->path_scratch[0], process->raw.path);
+    if (why != 0) {
+        complain(process, why);
+        raw_abandon(process);
+        process->wants_file = false;
+        return why;
+    }
+    close_file(&process->raw);
+    return 0;
+}
+
+uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *offset) {
+    int why = 0;
+    *offset = 0;
+    if (process->raw.in_use) {
+        uint64_t *view = grow(&process->raw, num_bytes, offset, &why);
+        if (view != NULL)
+            return view;
+        if (process->raw.file >= 0) {
+            /* It has not been published: better no file than half of one. */
+            complain(process, why);
+            raw_abandon(process);
+            process->wants_file = false;
+        } else {
+            process_complain(process, "cannot extend ", process->raw.path, platform_error_text(why),
+                             "some counts are lost if the program does not end by exit");
+            entries_of_note("The file could not grow: some counts were kept in memory only, they are here only if an exit was seen.",
+                            append_to_log, process);
+        }
+    }
+    return platform_map_shared(-1, 0, num_bytes, &why);
+}
+
+static void store(struct raw_entry *to, const struct raw_entry *entry) {
+    for (int i = 0; i < 7; i++)
+        to->words[i] = entry->words[i];
+    to->check = entry->check;
+    uint32_t kind;
+    bytes_copy(&kind, entry->kind, 4);
+    __atomic_store_n((uint32_t *)(void *)to->kind, kind, __ATOMIC_RELEASE);
+}
+
+/* Appends a sealed entry. The last place of each page is for the way to the next. */
+void raw_append(struct process *process, struct raw_entry *entry) {
+    struct raw_file *raw = &process->raw;
+    if (!raw->in_use)
+        return;
+    if (raw->entries_left == 1) {
+        struct raw_entry more;
+        uint64_t offset;
+        int why;
+        void *page = grow(raw, RAW_PAGE_BYTES, &offset, &why);
+        if (page == NULL) {
+            process_complain(process, "cannot extend ", raw->path, platform_error_text(why), "the profile is not complete");
+            return;
+        }
+        for (int i = 0; i < 7; i++)
+            more.words[i] = 0;
+        more.more.offset = offset;
+        more.more.entries = RAW_PAGE_BYTES / sizeof more;
+        entry_seal(&more, "MORE");
+        store(raw->next_entry, &more);
+        raw->next_entry = page;
+        raw->entries_left = RAW_PAGE_BYTES / sizeof more;
+    }
+    store(raw->next_entry++, entry);
+    raw->entries_left--;
+}
+
+static void set(uint64_t *word, uint32_t value) {
+    __atomic_store_n(word, raw_guarded(value), __ATOMIC_RELEASE);
+}
+
+void raw_set_fate(struct process *process, enum raw_fate fate, int status, int live_threads) {
+    if (process->raw.in_use)
+        set(&process->raw.header->fate, raw_fate_word(fate, status, live_threads));
+}
+
+void raw_set_baseline(struct process *process, uint32_t baseline) {
+    process->baseline = baseline;
+    if (process->raw.in_use)
+        set(&process->raw.header->baseline, baseline);
+}
+
+void raw_set_threads(struct process *process, uint32_t threads) {
+    process->threads = threads;
+    if (process->raw.in_use)
+        set(&process->raw.header->threads, threads);
+}

@@ -1,0 +1,88 @@
+/* raw_format.h: the raw profile's bytes, mirror of bbprof-format/src/raw.rs (which explains them). */
+#ifndef BBPROF_RAW_FORMAT_H
+#define BBPROF_RAW_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RAW_MAGIC "BBPROFRW"
+#define RAW_VERSION 1u
+#define RAW_STATE_RUNNING "RUN "
+#define RAW_STATE_COMPLETE "DONE"
+#define RAW_PAGE_BYTES 4096u
+#define RAW_TEXT_BYTES 48u
+/* Stands for the process where an entry asks for an image. */
+#define RAW_PROCESS 0xffffffffu
+
+struct raw_header {
+    char magic[8];
+    uint32_t version;
+    char state[4];
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint64_t start_ticks;
+    uint64_t begun_ns;
+    uint64_t length_bytes;
+    uint64_t check;
+    uint64_t zero;
+    uint64_t fate;
+    uint64_t baseline;
+    uint64_t threads;
+    uint64_t reserved[5];
+};
+_Static_assert(sizeof(struct raw_header) == 128, "HEADER_BYTES");
+_Static_assert(offsetof(struct raw_header, length_bytes) == 40 && offsetof(struct raw_header, fate) == 64, "header");
+
+enum raw_fate { FATE_NOT_SEEN, FATE_EXIT, FATE_EXIT_UNKNOWN, FATE_SNAPSHOT };
+enum raw_role { ROLE_COUNTS, ROLE_BASELINE_1, ROLE_BASELINE_2 };
+
+struct raw_entry {
+    char kind[4];
+    uint32_t check;
+    union {
+        struct {
+            uint32_t image, flags;
+            uint8_t build_id[16], layout[16];
+            uint64_t tls_counters, global_counters;
+        } image;
+        struct {
+            uint32_t image;
+            uint16_t part, length;
+            uint8_t bytes[RAW_TEXT_BYTES];
+        } text; /* "PATH", "NOTE", and "PRES" with length = number of modules */
+        struct {
+            uint32_t image, bank;
+            uint64_t offset, counters;
+            uint32_t role, zero;
+            uint64_t zeros[3];
+        } segment;
+        struct {
+            uint64_t offset, entries;
+            uint64_t zeros[5];
+        } more;
+        uint64_t words[7];
+    };
+};
+_Static_assert(sizeof(struct raw_entry) == 64, "ENTRY_BYTES");
+
+#define RAW_CHECKSUM_SEED 0x626270726f667261u
+
+/* One step of the checksum: one-to-one in `sum` and in `word`. */
+static inline uint64_t raw_checksum_step(uint64_t sum, uint64_t word) {
+    uint64_t product = (sum ^ word) * 0x9e3779b97f4a7c15u;
+    return product ^ (product >> 32);
+}
+
+static inline uint64_t raw_checksum(uint64_t sum, const void *bytes, size_t num_bytes) {
+    const uint64_t *words = bytes;
+    for (size_t i = 0; i < num_bytes / 8; i++)
+        sum = raw_checksum_step(sum, words[i]);
+    return sum;
+}
+
+/* A value with its complement above it: one store, and damage shows. */
+static inline uint64_t raw_guarded(uint32_t value) {
+    return (uint64_t)value | (uint64_t)~value << 32;
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* segment.c: stretches of counters: who counts where, and their sums.
+ *
+ * A thread counts in a segment alone. When it is dead, the next one takes the segment over and counts on top; so there are as many
+ * as threads ran at once, and nothing is merged when a thread ends. */
+#include "process.h"
+
+static void append_to_log(void *context, struct raw_entry *entry) {
+    raw_append(context, entry);
+}
+
+struct segment *segment_create(struct process *process, struct image *image, enum bank bank, enum raw_role role) {
+    struct segment *segment = process_allocate(process, sizeof *segment);
+    if (segment == NULL)
+        return NULL;
+    uint64_t offset;
+    uint64_t *view = raw_reserve(process, bank_bytes(image, bank), &offset);
+    if (view == NULL)
+        return NULL;
+    *segment = (struct segment){.view = view, .offset = offset, .role = (uint16_t)role};
+    if (offset != 0)
+        entry_of_segment(image, bank, offset, role, append_to_log, process);
+    struct segment **end = &image->segments[bank];
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = segment;
+    return segment;
+}
+
+struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner) {
+    for (struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next) {
+        if (segment->role != ROLE_COUNTS)
+            continue;
+        /* Threads with a TLS bank hand their segment back; of those with a block one learns that they died from the kernel. A
+         * new thread may have a dead one's number. */
+        bool free = segment->owner == THREAD_NONE;
+        if (!free && bank == BANK_GLOBAL && segment->owner > 0)
+            free = segment->owner == owner || !platform_thread_exists(process->pid, segment->owner);
+        if (free) {
+            segment->owner = owner;
+            return segment;
+        }
+    }
+    struct segment *segment = segment_create(process, image, bank, ROLE_COUNTS);
+    if (segment != NULL)
+        segment->owner = owner;
+    return segment;
+}
+
+void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters) {
+    for (uint64_t i = 0; i < num_counters; i++) {
+        /* Most are zero: do not touch their pages. */
+        if (from[i] != 0) {
+            to[i] += from[i];
+            from[i] = 0;
+        }
+    }
+}
+
+void segment_attach(struct segment *segment, uint64_t *place, uint64_t num_bytes, uint64_t num_counters) {
+    bool can_map = ((uintptr_t)place & (BBPROF_PAGE_BYTES - 1)) == 0;
+    counters_move(segment->view, place, num_counters);
+    if (can_map && platform_map_over(place, segment->view, num_bytes) == 0)
+        segment->place = place;
+    else
+        segment->aside = place;
+}
+
+void segment_detach(struct segment *segment, uint64_t num_bytes, uint64_t num_counters) {
+    if (segment->place != NULL)
+        platform_map_fresh(segment->place, num_bytes);
+    if (segment->aside != NULL)
+        counters_move(segment->view, segment->aside, num_counters);
+    segment->place = NULL;
+    segment->aside = NULL;
+}
+
+static uint64_t load(const uint64_t *counter) {
+    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+void segments_sum(const struct process *process, const struct image *image, enum bank bank, uint64_t first, uint64_t num, uint64_t *sums) {
+    for (uint64_t i = 0; i < num; i++)
+        sums[i] = 0;
+    for (const struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next) {
+        const uint64_t *view = segment->view + first;
+        if (segment->role == ROLE_COUNTS) {
+            for (uint64_t i = 0; i < num; i++)
+                sums[i] += load(&view[i]);
+            if (segment->aside != NULL)
+                for (uint64_t i = 0; i < num; i++)
+                    sums[i] += load(&segment->aside[first + i]);
+        } else if (segment->role == process->baseline) {
+            for (uint64_t i = 0; i < num; i++)
+                sums[i] -= view[i];
+        }
+    }
+}

@@ -1,0 +1,176 @@
+/* start.c: the runtime's beginning and end in an image.
+ *
+ * Programs begin in .preinit_array, before the constructors of any library, and end behind everything: what `on_exit` registers so
+ * early runs after all destructors in a dynamic program; in a static one it runs before them, and the last destructor ends it.
+ * Libraries begin with their first constructor and end with their last destructor. */
+#include "process.h"
+
+#include "text.h"
+
+#include <link.h>
+
+extern int on_exit(void (*function)(int, void *), void *argument) __attribute__((weak));
+extern int __cxa_atexit(void (*function)(void *), void *argument, void *object) __attribute__((weak));
+extern void *__libc_stack_end __attribute__((weak)); /* in every program of glibc, and of no other libc */
+extern int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *context) __attribute__((weak));
+extern char **environ __attribute__((weak));
+extern const char bbprof_interposer[] BBPROF_HIDDEN;
+
+/* The generated object refers to it, and so pulls the runtime in. */
+BBPROF_HIDDEN void __bbprof_runtime(void);
+
+#ifdef BBPROF_RT_EXEC
+
+static bool exit_seen, exit_handler_registered, destructors_done;
+static int exit_status;
+
+static void end(enum raw_fate fate) {
+    struct process *process = __bbprof_image.process;
+    if (process != NULL)
+        process_finish(process, fate, exit_status);
+}
+
+static void at_exit(int status, void *argument) {
+    (void)argument;
+    exit_seen = true;
+    exit_status = status;
+    if (destructors_done)
+        end(FATE_EXIT);
+}
+
+/* glibc hands the status to these, too. */
+static void at_exit_cxa(void *argument, int status) {
+    at_exit(status, argument);
+}
+
+/* A weak reference to on_exit finds it in a dynamic program, but does not pull it into a static one; __cxa_atexit is in each. */
+static bool register_at_exit(void) {
+    if (on_exit != NULL)
+        return on_exit(at_exit, NULL) == 0;
+    if (__cxa_atexit == NULL || &__libc_stack_end == NULL)
+        return false;
+    union {
+        void (*with_status)(void *, int);
+        void (*function)(void *);
+    } handler = {at_exit_cxa};
+    return __cxa_atexit(handler.function, NULL, NULL) == 0;
+}
+
+static void after_destructors(void) {
+    destructors_done = true;
+    if (exit_seen)
+        end(FATE_EXIT);
+    else if (!exit_handler_registered)
+        end(FATE_EXIT_UNKNOWN);
+}
+
+static struct process *find_process(void) {
+    return NULL; /* the program is the first */
+}
+
+#else
+
+/* Another profiled image, found by its note. */
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *context) {
+    struct process **found = context;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_NOTE)
+            continue;
+        const char *note = (const char *)(info->dlpi_addr + header->p_vaddr), *end = note + header->p_memsz;
+        while ((size_t)(end - note) >= sizeof(ElfW(Nhdr))) {
+            const ElfW(Nhdr) *head = (const ElfW(Nhdr) *)(const void *)note;
+            const char *name = note + sizeof *head;
+            const char *description = name + ((head->n_namesz + 3u) & ~3u);
+            note = description + ((head->n_descsz + 3u) & ~3u);
+            if (note > end)
+                break;
+            if (head->n_type != BBPROF_NOTE_TYPE || head->n_namesz != sizeof BBPROF_NOTE_NAME || head->n_descsz != 24 ||
+                !bytes_equal(name, BBPROF_NOTE_NAME, sizeof BBPROF_NOTE_NAME))
+                continue;
+            int64_t distance;
+            bytes_copy(&distance, description + 16, sizeof distance);
+            const struct bbprof_image *record = (const struct bbprof_image *)(const void *)(description + 16 + distance);
+            if (!bytes_equal(record->magic, BBPROF_IMAGE_MAGIC, 8) || record->version != BBPROF_IMAGE_VERSION)
+                continue;
+            /* A runtime of another version counts apart. */
+            struct process *process = __atomic_load_n(&record->process, __ATOMIC_ACQUIRE);
+            if (process != NULL && process->abi == PROCESS_ABI) {
+                *found = process;
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+static struct process *find_process(void) {
+    struct process *process = NULL;
+    if (dl_iterate_phdr != NULL)
+        dl_iterate_phdr(look_at_object, &process);
+    return process;
+}
+
+/* At dlclose or at exit, it cannot be told. The last image to go completes the profile, unless the program does. */
+static void after_destructors(void) {
+    struct process *process = __bbprof_image.process;
+    if (process == NULL)
+        return;
+    process_lock(process);
+    image_leave(process, &__bbprof_image);
+    if (process->num_loaded == 0)
+        process_finish(process, FATE_EXIT_UNKNOWN, 0);
+    process_unlock(process);
+}
+
+#endif
+
+static void start(int argc, char **argv, char **environment) {
+    struct bbprof_image *record = &__bbprof_image;
+    (void)argc;
+    (void)argv;
+    /* Constructors get these only from glibc. */
+#ifndef __GLIBC__
+    environment = &environ == NULL ? NULL : environ;
+#endif
+    __bbprof_delta = 0;
+    if (!bytes_equal(record->magic, BBPROF_IMAGE_MAGIC, 8) || record->version != BBPROF_IMAGE_VERSION)
+        return;
+    struct process *process = find_process();
+    bool first = process == NULL;
+    if (first)
+        process = process_create(environment, record);
+    if (process == NULL)
+        return;
+    process_lock(process);
+    if (first)
+        raw_begin(process);
+    record->image = image_join(process, record);
+    if (record->image != NULL)
+        image_adopt_storage(process, record->image);
+    if (first)
+        raw_publish(process);
+    if (record->image != NULL)
+        __atomic_store_n(&record->process, process, __ATOMIC_RELEASE);
+    process_unlock(process);
+    if (record->image == NULL)
+        return;
+    fork_register();
+#ifdef BBPROF_RT_EXEC
+    exit_handler_registered = register_at_exit();
+#endif
+}
+
+BBPROF_HIDDEN void __bbprof_runtime(void) {
+#ifdef BBPROF_RT_EXEC
+    __asm__ volatile("" : : "r"(bbprof_interposer));
+#endif
+}
+
+#ifdef BBPROF_RT_EXEC
+__attribute__((section(".preinit_array"), used)) static void (*const first_start)(int, char **, char **) = start;
+#else
+__attribute__((section(".init_array.00000"), used)) static void (*const first_start)(int, char **, char **) = start;
+#endif
+__attribute__((section(".fini_array.00000"), used)) static void (*const last_end)(void) = after_destructors;

@@ -1,0 +1,158 @@
+/* thread_bank.c: maps a segment over the TLS bank of each new thread, and takes it away when the thread ends.
+ *
+ * The end is the last of the rounds in which thread-specific data is destroyed: all other destructors of the program (C++ and Rust
+ * thread locals come before them) still count. The pages must go back then, because libc clears TLS when it reuses a stack.
+ * libc functions are weak: a program without threads need not have them. */
+#include "thread_bank.h"
+
+#include "process.h"
+
+#include <errno.h>
+#include <threads.h>
+
+extern __typeof__(pthread_key_create) pthread_key_create __attribute__((weak));
+extern __typeof__(pthread_key_delete) pthread_key_delete __attribute__((weak));
+extern __typeof__(pthread_setspecific) pthread_setspecific __attribute__((weak));
+extern __typeof__(pthread_attr_init) pthread_attr_init __attribute__((weak));
+extern __typeof__(pthread_attr_destroy) pthread_attr_destroy __attribute__((weak));
+extern __typeof__(pthread_attr_getstack) pthread_attr_getstack __attribute__((weak));
+extern __typeof__(pthread_attr_getstacksize) pthread_attr_getstacksize __attribute__((weak));
+extern __typeof__(pthread_attr_setstacksize) pthread_attr_setstacksize __attribute__((weak));
+extern int pthread_getattr_default_np(pthread_attr_t *attributes) __attribute__((weak));
+
+/* glibc and musl call destructors in the order of keys, and glibc has room for this many in the thread itself: with the last of
+ * them ours comes last, without any allocation. */
+#define LATE_KEY 31u
+/* PTHREAD_DESTRUCTOR_ITERATIONS of both. */
+#define ROUNDS 4u
+
+static enum { KEY_UNTRIED, KEY_READY, KEY_NONE } key_state;
+static pthread_key_t key;
+
+/* The only image with a TLS bank is the program, and this runtime is its own. */
+static struct process *current(void) {
+    return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
+}
+
+static void release(struct process *process, struct segment *segment) {
+    const struct image *image = __bbprof_image.image;
+    process_lock(process);
+    segment_detach(segment, bank_bytes(image, BANK_TLS), image->counters[BANK_TLS]);
+    segment->owner = THREAD_NONE;
+    process_unlock(process);
+}
+
+static void destructor(void *value) {
+    struct segment *segment = value;
+    if (++segment->rounds < ROUNDS && pthread_setspecific(key, segment) == 0)
+        return;
+    release(current(), segment);
+}
+
+static bool make_key(void) {
+    pthread_key_t earlier[LATE_KEY];
+    unsigned num_earlier = 0;
+    if (pthread_key_create == NULL || pthread_key_delete == NULL || pthread_setspecific == NULL)
+        return false;
+    int why = pthread_key_create(&key, destructor);
+    while (why == 0 && key < LATE_KEY && num_earlier < LATE_KEY) {
+        earlier[num_earlier++] = key;
+        why = pthread_key_create(&key, destructor);
+    }
+    if (why != 0 && num_earlier > 0) {
+        key = earlier[--num_earlier];
+        why = 0;
+    }
+    while (num_earlier > 0)
+        pthread_key_delete(earlier[--num_earlier]);
+    return why == 0;
+}
+
+static void *trampoline(void *argument) {
+    struct process *process = current();
+    const struct image *image = __bbprof_image.image;
+    struct segment *segment = argument;
+    process_lock(process);
+    void *(*start)(void *) = segment->start;
+    int (*start_c11)(void *) = segment->start_c11;
+    argument = segment->argument;
+    segment->owner = platform_thread_id();
+    segment_attach(segment, __bbprof_tls_bank, bank_bytes(image, BANK_TLS), image->counters[BANK_TLS]);
+    process_unlock(process);
+    if (pthread_setspecific(key, segment) != 0) {
+        release(process, segment);
+        process_complain(process, "", "", "no thread-specific data left", "counts of some threads are lost");
+    }
+    return start != NULL ? start(argument) : (void *)(intptr_t)start_c11(argument);
+}
+
+/* libc takes TLS out of the thread's stack: give back what our bank takes. Returns whether `ours` is to be used. */
+static bool enlarge_stack(const pthread_attr_t *attributes, pthread_attr_t *ours) {
+    size_t size, bank = bank_bytes(__bbprof_image.image, BANK_TLS) + BBPROF_PAGE_BYTES;
+    void *address;
+    if (attributes != NULL)
+        *ours = *attributes; /* by value: the original keeps what it owns */
+    else if (pthread_getattr_default_np == NULL || pthread_getattr_default_np(ours) != 0)
+        return false;
+    if (pthread_attr_getstack == NULL || pthread_attr_getstacksize == NULL || pthread_attr_setstacksize == NULL)
+        return false;
+    bool own_stack = pthread_attr_getstack(ours, &address, &size) == 0 && (uintptr_t)address + size != 0;
+    return !own_stack && pthread_attr_getstacksize(ours, &size) == 0 && pthread_attr_setstacksize(ours, size + bank) == 0;
+}
+
+/* A segment for a thread to come, or NULL. */
+static struct segment *prepare_segment(struct process *process, void *(*start)(void *), int (*start_c11)(void *), void *argument) {
+    process_lock(process);
+    if (key_state == KEY_UNTRIED)
+        key_state = make_key() ? KEY_READY : KEY_NONE;
+    struct segment *segment = NULL;
+    if (key_state == KEY_READY)
+        segment = segment_acquire(process, __bbprof_image.image, BANK_TLS, THREAD_STARTING);
+    if (segment != NULL) {
+        segment->start = start;
+        segment->start_c11 = start_c11;
+        segment->argument = argument;
+        segment->rounds = 0;
+        raw_set_threads(process, process->threads + 1);
+    } else {
+        process_complain(process, "", "", "no memory or thread-specific data left", "counts of some threads are lost");
+    }
+    process_unlock(process);
+    return segment;
+}
+
+static int create_with(create_function create, pthread_t *thread, const pthread_attr_t *attributes, struct segment *segment) {
+    struct process *process = current();
+    pthread_attr_t ours;
+    bool enlarged = enlarge_stack(attributes, &ours);
+    int why = create(thread, enlarged ? &ours : attributes, trampoline, segment);
+    if (enlarged && attributes == NULL && pthread_attr_destroy != NULL)
+        pthread_attr_destroy(&ours);
+    if (why != 0) {
+        process_lock(process);
+        segment->owner = THREAD_NONE;
+        process_unlock(process);
+    }
+    return why;
+}
+
+static bool counts_in_tls(void) {
+    return current() != NULL && __bbprof_image.tls_counters != 0;
+}
+
+int threads_create(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    struct segment *segment = counts_in_tls() ? prepare_segment(current(), start, NULL, argument) : NULL;
+    return segment == NULL ? create(thread, attributes, start, argument) : create_with(create, thread, attributes, segment);
+}
+
+/* On all systems with this runtime a function that returns int may be called as if it returned a pointer; who joins the thread cuts
+ * the result to int. */
+int threads_create_c11(create_function create, pthread_t *thread, int (*start)(void *), void *argument) {
+    struct segment *segment = counts_in_tls() ? prepare_segment(current(), NULL, start, argument) : NULL;
+    union {
+        int (*c11)(void *);
+        void *(*posix)(void *);
+    } plain = {start};
+    int why = segment == NULL ? create(thread, NULL, plain.posix, argument) : create_with(create, thread, NULL, segment);
+    return why == 0 ? thrd_success : why == ENOMEM ? thrd_nomem : thrd_error;
+}

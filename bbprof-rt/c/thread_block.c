@@ -1,0 +1,70 @@
+/* thread_block.c: gives a thread its own block of an image's global counters.
+ *
+ * Called from the middle of instrumented functions, maybe in a signal handler: it preserves every register but the result, so the C
+ * part is compiled for general registers only, and it calls nothing but the kernel. */
+#include "process.h"
+
+#include "text.h"
+
+BBPROF_HIDDEN uint64_t bbprof_thread_block(void);
+
+BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
+    struct process *process = __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
+    /* Nothing is counted, or this is the thread that loads the image, before its first constructor. */
+    if (process == NULL)
+        return __bbprof_delta = 0;
+    process_lock(process);
+    /* A signal handler may have been faster. */
+    if (__bbprof_delta == BBPROF_DELTA_NONE) {
+        uint64_t delta = 0;
+        struct image *image = __bbprof_image.image;
+        if (image->loaded && image->segments[BANK_GLOBAL] != NULL) {
+            struct segment *segment = segment_acquire(process, image, BANK_GLOBAL, platform_thread_id());
+            if (segment != NULL) {
+                delta = (uint64_t)segment->view - (uint64_t)image->global_bank;
+                raw_set_threads(process, process->threads + 1);
+            } else {
+                process_complain(process, "", "", "out of memory for the counters of a thread", "counts may be lost");
+            }
+        }
+        __bbprof_delta = delta;
+    }
+    process_unlock(process);
+    return __bbprof_delta;
+}
+
+__asm__(".text\n"
+        ".globl __bbprof_thread_block\n"
+        ".hidden __bbprof_thread_block\n"
+        ".type __bbprof_thread_block, @function\n"
+        "__bbprof_thread_block:\n"
+        "    .cfi_startproc\n"
+        "    push %rbp\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    .cfi_offset %rbp, -16\n"
+        "    mov %rsp, %rbp\n"
+        "    .cfi_def_cfa_register %rbp\n"
+        "    push %rcx\n"
+        "    push %rdx\n"
+        "    push %rsi\n"
+        "    push %rdi\n"
+        "    push %r8\n"
+        "    push %r9\n"
+        "    push %r10\n"
+        "    push %r11\n"
+        "    and $-16, %rsp\n"
+        "    call bbprof_thread_block\n"
+        "    lea -64(%rbp), %rsp\n"
+        "    pop %r11\n"
+        "    pop %r10\n"
+        "    pop %r9\n"
+        "    pop %r8\n"
+        "    pop %rdi\n"
+        "    pop %rsi\n"
+        "    pop %rdx\n"
+        "    pop %rcx\n"
+        "    pop %rbp\n"
+        "    .cfi_def_cfa %rsp, 8\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size __bbprof_thread_block, .-__bbprof_thread_block\n");

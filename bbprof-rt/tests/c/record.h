@@ -1,0 +1,53 @@
+/* record.h: what the shim's generated object defines, written by hand: NUM_TLS thread-local and NUM_GLOBAL global counters. */
+#include "bbprof_abi.h"
+
+#ifndef FLAGS
+#define FLAGS 0
+#endif
+#define PADDED(n) (((n) + 511) / 512 * 512)
+#define ALIGNED __attribute__((aligned(4096)))
+
+BBPROF_HIDDEN __thread uint64_t __bbprof_delta = BBPROF_DELTA_NONE;
+#ifdef BBPROF_RT_EXEC
+BBPROF_HIDDEN ALIGNED __thread uint64_t __bbprof_tls_bank[PADDED(NUM_TLS)];
+#endif
+BBPROF_HIDDEN ALIGNED uint64_t __bbprof_global_bank[PADDED(NUM_GLOBAL)];
+
+static const void *const presence[] = {"linked", 0, "linked"};
+
+BBPROF_HIDDEN struct bbprof_image __bbprof_image = {
+    .magic = "BBPROFIM",
+    .version = BBPROF_IMAGE_VERSION,
+    .size_bytes = sizeof(struct bbprof_image),
+    .build_id = BUILD_ID,
+    .layout = {1, 2, 3},
+    .tls_counters = NUM_TLS,
+    .global_counters = NUM_GLOBAL,
+    .global_bank = NUM_GLOBAL != 0 ? __bbprof_global_bank : 0,
+    .presence = presence,
+    .optional_modules = 3,
+    .flags = FLAGS,
+};
+
+__asm__(".pushsection .note.bbprof, \"a\", @note\n"
+        ".balign 4\n"
+        ".long 7, 24, 1\n"
+        ".asciz \"bbprof\"\n"
+        ".balign 4\n"
+        ".zero 16\n"
+        ".quad __bbprof_image - .\n"
+        ".popsection\n");
+
+BBPROF_HIDDEN void __bbprof_runtime(void);
+__attribute__((used)) static void (*const runtime)(void) = __bbprof_runtime;
+
+/* What an instrumented function does. */
+#define HIT(k) (*(volatile uint64_t *)&__bbprof_tls_bank[k] += 1)
+#define HIT_SHARED(k) (*(volatile uint64_t *)&__bbprof_global_bank[k] += 1)
+BBPROF_HIDDEN uint64_t __bbprof_thread_block(void);
+static inline void hit_delta(unsigned k) {
+    uint64_t delta = __bbprof_delta;
+    if (delta == BBPROF_DELTA_NONE)
+        delta = __bbprof_thread_block();
+    *(volatile uint64_t *)((uintptr_t)&__bbprof_global_bank[k] + delta) += 1;
+}

@@ -1,0 +1,289 @@
+/* scenario.c: a program that counts by hand and ends in the way its first argument says. Counter 0: before main; 1: main; 2:
+ * threads; 3: children; 4: handlers and destructors; global 0: plain; global 1: through delta. */
+#ifndef NUM_TLS
+#define NUM_TLS 1000
+#endif
+#define NUM_GLOBAL 700
+#define BUILD_ID {0xe0}
+#include "record.h"
+
+#include "bbprof.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <unistd.h>
+
+__attribute__((constructor)) static void before_main(void) {
+    HIT(0);
+}
+__attribute__((destructor)) static void after_main(void) {
+    HIT(4);
+}
+
+static void work(unsigned k, unsigned long times) {
+    while (times-- > 0)
+        HIT(k);
+}
+
+static void *counting_thread(void *times) {
+    work(2, (unsigned long)times);
+    return NULL;
+}
+static void *delta_thread(void *times) {
+    for (unsigned long i = 0; i < (unsigned long)times; i++)
+        hit_delta(1);
+    return NULL;
+}
+static void *exiting_thread(void *times) {
+    work(2, (unsigned long)times);
+    pthread_exit(NULL);
+}
+static void *endless_thread(void *ready) {
+    work(2, 100);
+    if (write((int)(long)ready, "", 1) != 1)
+        abort();
+    for (;;)
+        pause();
+    return NULL;
+}
+static pthread_key_t late_key;
+/* Re-arms itself to the last round. */
+static void late_destructor(void *rounds) {
+    work(4, 1);
+    if ((long)rounds > 1)
+        pthread_setspecific(late_key, (void *)((long)rounds - 1));
+}
+static void *late_thread(void *unused) {
+    (void)unused;
+    work(2, 1);
+    pthread_setspecific(late_key, (void *)4);
+    return NULL;
+}
+static void *recursing_thread(void *bytes) {
+    volatile char stack[1024];
+    stack[0] = 0;
+    work(2, 1);
+    if ((long)bytes > 1024)
+        recursing_thread((void *)((long)bytes - 1024));
+    return (void *)(long)stack[0];
+}
+static int c11_thread(void *times) {
+    work(2, (unsigned long)times);
+    return 7;
+}
+static void *process_exiting_thread(void *unused) {
+    (void)unused;
+    work(2, 5);
+    exit(9);
+}
+static void *forking_thread(void *unused) {
+    (void)unused;
+    work(2, 10);
+    pid_t child = fork();
+    if (child == 0) {
+        work(3, 20);
+        hit_delta(1);
+        exit(0);
+    }
+    waitpid(child, NULL, 0);
+    work(2, 10);
+    return NULL;
+}
+
+static void check(int failed, const char *what) {
+    if (failed) {
+        perror(what);
+        exit(99);
+    }
+}
+static pthread_t spawn(void *(*start)(void *), void *argument, const pthread_attr_t *attributes) {
+    pthread_t thread;
+    errno = pthread_create(&thread, attributes, start, argument);
+    check(errno != 0, "pthread_create");
+    return thread;
+}
+static void run_threads(unsigned num, void *(*start)(void *), void *argument) {
+    pthread_t threads[64];
+    for (unsigned i = 0; i < num; i++)
+        threads[i] = spawn(start, argument, NULL);
+    for (unsigned i = 0; i < num; i++)
+        pthread_join(threads[i], NULL);
+}
+static void on_signal(int signal) {
+    (void)signal;
+    work(4, 10);
+    _exit(3);
+}
+
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : "return";
+    work(1, 100);
+    HIT_SHARED(0);
+    hit_delta(1);
+#define IS(name) (strcmp(how, name) == 0)
+    if (IS("return"))
+        return 0;
+    if (IS("exit"))
+        exit(42);
+    if (IS("_exit"))
+        _exit(3);
+    if (IS("abort"))
+        abort();
+    if (IS("kill"))
+        kill(getpid(), SIGKILL);
+    if (IS("quick_exit"))
+        quick_exit(5);
+    if (IS("segv"))
+        *(volatile int *)0 = 0;
+    if (IS("handler")) {
+        signal(SIGTERM, on_signal);
+        raise(SIGTERM);
+    }
+    if (IS("threads"))
+        run_threads(8, counting_thread, (void *)1000000);
+    if (IS("delta-threads"))
+        run_threads(8, delta_thread, (void *)100000);
+    if (IS("delta-short-threads"))
+        for (int i = 0; i < 200; i++)
+            run_threads(4, delta_thread, (void *)1);
+    if (IS("short-threads"))
+        for (int i = 0; i < 1250; i++)
+            run_threads(8, counting_thread, (void *)1);
+    if (IS("pthread_exit"))
+        run_threads(4, exiting_thread, (void *)10);
+    if (IS("main-pthread_exit")) {
+        spawn(counting_thread, (void *)10, NULL);
+        pthread_exit(NULL);
+    }
+    if (IS("exit-in-thread")) {
+        spawn(process_exiting_thread, NULL, NULL);
+        pause();
+    }
+    if (IS("cancel") || IS("detached")) {
+        int ready[2];
+        char byte;
+        check(pipe(ready) != 0, "pipe");
+        pthread_t threads[4];
+        for (int i = 0; i < 4; i++)
+            threads[i] = spawn(endless_thread, (void *)(long)ready[1], NULL);
+        for (int i = 0; i < 4; i++)
+            check(read(ready[0], &byte, 1) != 1, "read");
+        for (int i = 0; i < 4; i++) {
+            if (IS("detached")) {
+                pthread_detach(threads[i]);
+            } else {
+                pthread_cancel(threads[i]);
+                pthread_join(threads[i], NULL);
+            }
+        }
+    }
+    if (IS("late")) {
+        pthread_key_create(&late_key, late_destructor);
+        run_threads(3, late_thread, NULL);
+    }
+    if (IS("small-stack")) {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        check(pthread_attr_setstacksize(&attributes, 64 << 10) != 0, "setstacksize");
+        pthread_join(spawn(recursing_thread, (void *)(40L << 10), &attributes), NULL);
+    }
+    if (IS("c11")) {
+        thrd_t thread;
+        int result;
+        check(thrd_create(&thread, c11_thread, (void *)30) != thrd_success, "thrd_create");
+        thrd_join(thread, &result);
+        check(result != 7, "thrd_join");
+    }
+    if (IS("fork")) {
+        pid_t child = fork();
+        if (child == 0) {
+            work(3, 50);
+            hit_delta(1);
+            exit(1);
+        }
+        waitpid(child, NULL, 0);
+    }
+    if (IS("fork-_exit")) {
+        pid_t child = fork();
+        if (child == 0) {
+            work(3, 50);
+            _exit(1);
+        }
+        waitpid(child, NULL, 0);
+    }
+    if (IS("fork-in-thread"))
+        run_threads(1, forking_thread, NULL);
+    if (IS("fork-then-threads")) {
+        run_threads(2, counting_thread, (void *)10);
+        pid_t child = fork();
+        if (child == 0) {
+            run_threads(4, counting_thread, (void *)25);
+            exit(0);
+        }
+        waitpid(child, NULL, 0);
+        run_threads(2, counting_thread, (void *)10);
+    }
+    if (IS("vfork")) {
+        pid_t child = vfork();
+        if (child == 0) {
+            execl("/bin/true", "true", (char *)NULL);
+            _exit(1);
+        }
+        waitpid(child, NULL, 0);
+    }
+    if (IS("exec")) {
+        execl(argv[0], argv[0], "return", (char *)NULL);
+        check(1, "execl");
+    }
+    if (IS("dump")) {
+        check(bbprof_dump(argv[2]) != 0, "bbprof_dump");
+        work(1, 11);
+        check(bbprof_reset() != 0, "bbprof_reset");
+        work(1, 22);
+        check(bbprof_dump(NULL) != 0, "bbprof_dump");
+        check(bbprof_reset() != 0, "bbprof_reset");
+        work(1, 33);
+        if (argc > 3)
+            _exit(0);
+    }
+    if (IS("closed")) {
+        for (int i = 0; i < 100; i++)
+            close(i);
+        run_threads(2, counting_thread, (void *)10);
+    }
+    if (IS("descriptors")) {
+        char name[64], target[4096] = "";
+        for (int i = 0; i < 1000; i++) {
+            snprintf(name, sizeof name, "/proc/self/fd/%d", i);
+            if (readlink(name, target, sizeof target - 1) > 0 && strstr(target, "bbraw") != NULL)
+                return 50;
+        }
+        close(2);
+        int mine = open("/dev/null", O_RDONLY);
+        return mine == 2 ? 0 : 1;
+    }
+    if (IS("dlopen")) {
+        int rounds = atoi(argv[3]);
+        for (int i = 0; i < rounds; i++) {
+            void *library = dlopen(argv[2], RTLD_NOW);
+            if (library == NULL) {
+                puts(dlerror());
+                return 98;
+            }
+            void *(*count)(void *) = (void *(*)(void *))dlsym(library, "library_count");
+            count((void *)10);
+            run_threads(3, count, (void *)100);
+            check(dlclose(library) != 0, "dlclose");
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,90 @@
+//! fork, vfork and exec: each process has its own file, and counts from zero.
+
+mod support;
+
+use bbprof_format::raw::{Fate, State};
+use support::{Link, assert_end, assert_global, assert_tls, program, run, run_with};
+
+const EXIT_0: Fate = Fate::Exit { status: Some(0) };
+
+#[test]
+fn a_child_starts_from_zero() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["fork"]);
+        let [parent, child] = run.profiles().try_into().unwrap();
+        assert_tls(&parent, [1, 100, 0, 0, 1]);
+        assert_global(&parent, [1, 1]);
+        assert_end(&parent, State::Complete, EXIT_0);
+        assert_tls(&child, [0, 0, 0, 50, 1]);
+        assert_global(&child, [0, 1]);
+        assert_end(&child, State::Complete, Fate::Exit { status: Some(1) });
+        assert_eq!(child.process.parent_pid, parent.process.pid);
+        assert_eq!(run.stderr, "");
+    }
+}
+
+#[test]
+fn a_child_that_dies() {
+    for link in Link::ALL {
+        let [parent, child] = run(&program(link), &["fork-_exit"]).profiles().try_into().unwrap();
+        assert_tls(&parent, [1, 100, 0, 0, 1]);
+        assert_tls(&child, [0, 0, 0, 50, 0]);
+        assert_end(&child, State::Running, Fate::NotSeen);
+    }
+}
+
+#[test]
+fn fork_in_a_thread() {
+    for link in Link::ALL {
+        let [parent, child] = run(&program(link), &["fork-in-thread"]).profiles().try_into().unwrap();
+        assert_tls(&parent, [1, 100, 20, 0, 1]);
+        assert_global(&parent, [1, 1]);
+        assert_tls(&child, [0, 0, 0, 20, 1]);
+        assert_global(&child, [0, 1]);
+        assert_end(&child, State::Complete, EXIT_0);
+    }
+}
+
+/// The child's threads take over stacks of the parent's, whose counters were mapped to the parent's file.
+#[test]
+fn threads_of_a_child() {
+    for link in Link::ALL {
+        let [parent, child] = run(&program(link), &["fork-then-threads"]).profiles().try_into().unwrap();
+        assert_tls(&parent, [1, 100, 40, 0, 1]);
+        assert_tls(&child, [0, 0, 100, 0, 1]);
+    }
+}
+
+#[test]
+fn vfork_leaves_one_file() {
+    for link in Link::ALL {
+        assert_tls(&run(&program(link), &["vfork"]).profile(), [1, 100, 0, 0, 1]);
+    }
+}
+
+#[test]
+fn exec_leaves_both_files() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["exec"]);
+        assert_eq!(run.status.code(), Some(0));
+        let [before, after] = run.profiles().try_into().unwrap();
+        assert_eq!(before.process.pid, after.process.pid);
+        assert_eq!(before.process.start_ticks, after.process.start_ticks);
+        assert_tls(&before, [1, 100, 0, 0, 0]);
+        assert_end(&before, State::Running, Fate::NotSeen);
+        assert_tls(&after, [1, 100, 0, 0, 1]);
+        assert_end(&after, State::Complete, EXIT_0);
+    }
+}
+
+#[test]
+fn a_fixed_name_gets_the_childs_number() {
+    let run = run_with(&program(Link::Dynamic), &["fork"], |command| {
+        command.env("BBPROF_OUT", "fixed.bbraw");
+    });
+    let names = run.file_names();
+    assert_eq!(names.len(), 2);
+    let child = names.iter().find(|name| *name != "fixed.bbraw").unwrap();
+    assert_eq!(*child, format!("fixed.{}.bbraw", run.read(child).process.pid));
+    assert_tls(&run.read("fixed.bbraw"), [1, 100, 0, 0, 1]);
+}

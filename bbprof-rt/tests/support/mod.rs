@@ -1,0 +1,221 @@
+//! Builds the runtime's archives and the hand-instrumented programs of `tests/c`, runs them, reads what they left.
+
+use bbprof_format::raw::{Fate, ImageCounts, RawProfile, State};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::{Mutex, OnceLock};
+
+/// How a program is linked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(dead_code)]
+pub(crate) enum Link {
+    Dynamic,
+    Static,
+    StaticPie,
+}
+
+impl Link {
+    #[allow(dead_code)]
+    pub(crate) const ALL: [Self; 3] = [Self::Dynamic, Self::Static, Self::StaticPie];
+}
+
+/// First byte of the build ids in `tests/c`.
+pub(crate) const PROGRAM: u8 = 0xe0;
+#[allow(dead_code)]
+pub(crate) const LIBRARY: u8 = 0x1b;
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn run_tool(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Where this test binary builds; each has its own, so that they may run at once.
+fn build_folder() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let name = std::env::current_exe().unwrap();
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name.file_stem().unwrap());
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    })
+}
+
+/// Builds `make` once under this name.
+fn once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
+    static DONE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    let path = build_folder().join(name);
+    let mut done = DONE.lock().unwrap_or_else(|e| e.into_inner());
+    if !done.contains(&path) {
+        make(&path);
+        done.push(path.clone());
+    }
+    path
+}
+
+fn variant_flags(variant: &str) -> &'static [&'static str] {
+    match variant {
+        "lib" => &["-fPIC", "-ftls-model=initial-exec", "-DBBPROF_RT_LIB"],
+        _ => &["-fPIE", "-ftls-model=local-exec", "-DBBPROF_RT_EXEC"],
+    }
+}
+
+/// Builds an archive of the runtime, with the compiler and warnings that users of the sources get.
+pub(crate) fn archive(variant: &'static str, compiler: &str) -> PathBuf {
+    let flags = std::fs::read_to_string(source("c/FLAGS")).unwrap();
+    let list = std::fs::read_to_string(source("c/SOURCES")).unwrap();
+    let prefix = format!("{variant}: ");
+    let sources = list.lines().find_map(|line| line.strip_prefix(&prefix)).expect("a line for each variant");
+    let mut objects = Vec::new();
+    for name in sources.split_whitespace() {
+        objects.push(once(&format!("{compiler}-{variant}-{name}.o"), |object| {
+            let mut command = Command::new(compiler);
+            command.args(flags.split_whitespace()).args(variant_flags(variant)).args(["-Wall", "-Wextra", "-Werror", "-c"]);
+            run_tool(command.arg(source("c").join(name)).arg("-o").arg(object));
+        }));
+    }
+    once(&format!("{compiler}-{variant}.a"), |path| {
+        let _ = std::fs::remove_file(path);
+        run_tool(Command::new("ar").arg("rcs").arg(path).args(&objects));
+    })
+}
+
+/// Links the scenario program.
+#[allow(dead_code)]
+pub(crate) fn program(link: Link) -> PathBuf {
+    program_with(link, 1000)
+}
+
+/// Links the scenario program with another number of thread-local counters.
+pub(crate) fn program_with(link: Link, tls_counters: u32) -> PathBuf {
+    let runtime = archive(if link == Link::Dynamic { "exec" } else { "static" }, "cc");
+    once(&format!("scenario-{link:?}-{tls_counters}"), |path| {
+        let mut command = Command::new("cc");
+        command.args(["-O1", "-g", "-w", "-DBBPROF_RT_EXEC", "-I"]).arg(source("c")).arg(format!("-DNUM_TLS={tls_counters}"));
+        match link {
+            Link::Dynamic => command.args(["-fPIE", "-pie"]),
+            Link::Static => command.args(["-fno-pie", "-no-pie", "-static", "-DFLAGS=BBPROF_FLAG_STATIC"]),
+            Link::StaticPie => command.args(["-fPIE", "-static-pie", "-DFLAGS=BBPROF_FLAG_STATIC"]),
+        };
+        if link != Link::Dynamic {
+            command.args(["-Wl,--wrap=pthread_create", "-Wl,--wrap=thrd_create"]);
+        }
+        run_tool(command.arg(source("tests/c/scenario.c")).arg(&runtime).arg("-o").arg(path));
+    })
+}
+
+/// Links the profiled library.
+#[allow(dead_code)]
+pub(crate) fn library() -> PathBuf {
+    let runtime = archive("lib", "cc");
+    once("liblibrary.so", |path| {
+        let mut command = Command::new("cc");
+        command.args(["-O1", "-g", "-w", "-fPIC", "-shared", "-I"]).arg(source("c")).arg(source("tests/c/library.c"));
+        run_tool(command.arg(&runtime).arg("-o").arg(path));
+    })
+}
+
+/// Links the program that is not profiled with the library that is.
+#[allow(dead_code)]
+pub(crate) fn plain_program() -> PathBuf {
+    let library = library();
+    once("plain", |path| {
+        let mut rpath = std::ffi::OsString::from("-Wl,-rpath,");
+        rpath.push(build_folder());
+        run_tool(
+            Command::new("cc").args(["-O1", "-w"]).arg(source("tests/c/plain.c")).arg(&library).arg(rpath).arg("-o").arg(path),
+        );
+    })
+}
+
+/// What a run left.
+pub(crate) struct Run {
+    pub(crate) status: ExitStatus,
+    #[allow(dead_code)]
+    pub(crate) stderr: String,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+/// Runs a program in a fresh folder.
+pub(crate) fn run(program: &Path, arguments: &[&str]) -> Run {
+    run_with(program, arguments, |_| {})
+}
+
+/// Runs a program in a fresh folder; `prepare` may change the command, whose directory is that folder.
+pub(crate) fn run_with(program: &Path, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder.path());
+    for name in ["BBPROF_OUT", "BBPROF_OFF", "BBPROF_DUMP", "NEXTEST_TEST_NAME"] {
+        command.env_remove(name);
+    }
+    prepare(&mut command);
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    Run { status: output.status, stderr: String::from_utf8_lossy(&output.stderr).into_owned(), folder }
+}
+
+impl Run {
+    /// Names of the files in the folder, sorted.
+    pub(crate) fn file_names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Reads one profile.
+    pub(crate) fn read(&self, name: &str) -> RawProfile {
+        let bytes = std::fs::read(self.folder.path().join(name)).unwrap();
+        RawProfile::read(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// All profiles, in the order in which they were begun.
+    pub(crate) fn profiles(&self) -> Vec<RawProfile> {
+        let mut profiles: Vec<_> = self.file_names().iter().map(|name| self.read(name)).collect();
+        profiles.sort_by_key(|profile| profile.process.begun_ns);
+        profiles
+    }
+
+    /// The only profile; checks that stderr is silent.
+    pub(crate) fn profile(&self) -> RawProfile {
+        assert_eq!(self.stderr, "");
+        let mut profiles = self.profiles();
+        assert_eq!(profiles.len(), 1, "{:?}", self.file_names());
+        profiles.remove(0)
+    }
+}
+
+/// The image whose build id begins with this byte.
+pub(crate) fn image(profile: &RawProfile, build_id: u8) -> &ImageCounts {
+    let mut found = profile.images.iter().filter(|image| image.build_id.0[0] == build_id);
+    let image = found.next().unwrap_or_else(|| panic!("no image {build_id:x} in {profile:?}"));
+    assert!(found.next().is_none(), "two images {build_id:x}");
+    image
+}
+
+/// Checks the program's counts: thread-local counters 0 to 4, and that all others are zero.
+#[track_caller]
+pub(crate) fn assert_tls(profile: &RawProfile, expected: [u64; 5]) {
+    let counters = &image(profile, PROGRAM).tls_counters;
+    assert_eq!(counters[..5], expected);
+    assert!(counters[5..].iter().all(|counter| *counter == 0));
+}
+
+/// Checks the program's global counters 0 and 1, and that all others are zero.
+#[track_caller]
+#[allow(dead_code)]
+pub(crate) fn assert_global(profile: &RawProfile, expected: [u64; 2]) {
+    let counters = &image(profile, PROGRAM).global_counters;
+    assert_eq!(counters[..2], expected);
+    assert!(counters[2..].iter().all(|counter| *counter == 0));
+}
+
+/// Checks how it ended.
+#[track_caller]
+#[allow(dead_code)]
+pub(crate) fn assert_end(profile: &RawProfile, state: State, fate: Fate) {
+    assert_eq!((profile.state, profile.fate), (state, fate));
+}

@@ -1,0 +1,108 @@
+//! Threads: every count of every thread, whatever ends it.
+
+mod support;
+
+use bbprof_format::raw::{Fate, RawProfile, State};
+use support::{Link, assert_end, assert_global, assert_tls, image, program, program_with, run};
+
+/// Runs a scenario in all kinds of links to a clean end: counters 0 to 4.
+#[track_caller]
+fn check(how: &str, tls: [u64; 5]) -> Vec<RawProfile> {
+    Link::ALL.map(|link| check_link(link, how, tls)).into()
+}
+
+#[track_caller]
+fn check_link(link: Link, how: &str, tls: [u64; 5]) -> RawProfile {
+    let run = run(&program(link), &[how]);
+    assert_eq!(run.status.code(), Some(0), "{link:?}: {}", run.stderr);
+    let profile = run.profile();
+    assert_tls(&profile, tls);
+    assert_end(&profile, State::Complete, Fate::Exit { status: Some(0) });
+    profile
+}
+
+#[test]
+fn eight_threads_lose_nothing() {
+    for profile in check("threads", [1, 100, 8_000_000, 0, 1]) {
+        assert_eq!(profile.threads, 8);
+    }
+}
+
+#[test]
+fn ten_thousand_short_threads() {
+    for profile in check("short-threads", [1, 100, 10_000, 0, 1]) {
+        assert_eq!(profile.threads, 10_000);
+    }
+}
+
+#[test]
+fn blocks_of_threads() {
+    for link in Link::ALL {
+        let profile = check_link(link, "delta-threads", [1, 100, 0, 0, 1]);
+        assert_global(&profile, [1, 800_001]);
+        let profile = check_link(link, "delta-short-threads", [1, 100, 0, 0, 1]);
+        assert_global(&profile, [1, 801]);
+    }
+}
+
+#[test]
+fn pthread_exit() {
+    check("pthread_exit", [1, 100, 40, 0, 1]);
+}
+
+#[test]
+fn cancelled_threads() {
+    check("cancel", [1, 100, 400, 0, 1]);
+}
+
+/// Four rounds of another key's destructor, in each of three threads.
+#[test]
+fn destructors_of_thread_specific_data() {
+    check("late", [1, 100, 3, 0, 13]);
+}
+
+#[test]
+fn c11_threads() {
+    check("c11", [1, 100, 30, 0, 1]);
+}
+
+/// The last thread runs the process's exit behind its own last destructor.
+#[test]
+fn main_ends_first() {
+    check("main-pthread_exit", [1, 100, 10, 0, 1]);
+}
+
+#[test]
+fn exit_in_a_thread() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["exit-in-thread"]);
+        assert_eq!(run.status.code(), Some(9));
+        let profile = run.profile();
+        assert_tls(&profile, [1, 100, 5, 0, 1]);
+        assert_end(&profile, State::Ended, Fate::Exit { status: Some(9) });
+        assert_eq!(profile.live_threads, 1);
+    }
+}
+
+#[test]
+fn detached_threads_alive_at_exit() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["detached"]);
+        let profile = run.profile();
+        assert_tls(&profile, [1, 100, 400, 0, 1]);
+        assert_end(&profile, State::Ended, Fate::Exit { status: Some(0) });
+        assert_eq!(profile.live_threads, 4);
+        // The program's own storage and one for each thread.
+        assert_eq!(image(&profile, support::PROGRAM).segments, 1 + 4 + 1);
+    }
+}
+
+/// 64 KiB of stack and 800 KB of counters: libc takes the counters out of the stack, the program must not feel it.
+#[test]
+fn stacks_keep_their_size() {
+    for link in Link::ALL {
+        let run = run(&program_with(link, 100_000), &["small-stack"]);
+        assert_eq!(run.status.code(), Some(0), "{link:?}: {}", run.stderr);
+        assert_tls(&run.profile(), [1, 100, 40, 0, 1]);
+    }
+}
