@@ -1,2 +1,65 @@
-//! placeholder
-fn main() {}
+//! Everything that is done to this repository: `cargo xtask TASK`. Each task starts from a fresh machine with Rust, a C compiler
+//! and git, and sets up what it needs ([`setup`]).
+
+mod command;
+mod demo;
+mod install;
+mod setup;
+mod test;
+mod tidy;
+
+use anyhow::{Result, bail};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// One task.
+struct Task {
+    name: &'static str,
+    arguments: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const TASKS: [Task; 5] = [
+    Task { name: "demo", arguments: "", about: "set up, build bbprof, profile a real program, show the result", run: demo::run },
+    Task {
+        name: "test",
+        arguments: "[--all] [FILTER]",
+        about: "set up and run every test; --all: the long ones too; FILTER: only end-to-end cases with it in their name",
+        run: test::run,
+    },
+    Task { name: "install", arguments: "[--root DIR]", about: "install into DIR (default: cargo's home)", run: install::run },
+    Task { name: "ci", arguments: "", about: "what continuous integration runs: test, then the demo", run: test::ci },
+    Task { name: "tidy", arguments: "", about: "check the rules of the source tree", run: tidy::run },
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: error: {error:#}");
+            ExitCode::from(if error.is::<setup::Missing>() { 2 } else { 1 })
+        }
+    }
+}
+
+fn dispatch(words: &[String]) -> Result<()> {
+    let Some(name) = words.first().filter(|name| !["help", "--help", "-h"].contains(&name.as_str())) else {
+        println!("cargo xtask TASK\n");
+        for task in &TASKS {
+            println!("  {:<28} {}", format!("{} {}", task.name, task.arguments), task.about);
+        }
+        return Ok(());
+    };
+    match TASKS.iter().find(|task| task.name == name) {
+        Some(task) => (task.run)(&words[1..]),
+        None => bail!("{name}: no such task; `cargo xtask` lists them"),
+    }
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    own.parent().map_or(own.clone(), ToOwned::to_owned)
+}

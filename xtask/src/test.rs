@@ -1,0 +1,36 @@
+//! `cargo xtask test` and `cargo xtask ci`.
+
+use crate::command::{cargo, run as execute};
+use crate::install::{install, target_dir};
+use crate::{demo, setup, tidy};
+use anyhow::{Result, bail};
+
+/// The task `test`.
+pub(crate) fn run(words: &[String]) -> Result<()> {
+    let all = words.iter().any(|word| word == "--all");
+    let filters: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "--all").collect();
+    if let Some(option) = filters.iter().find(|word| word.starts_with('-')) {
+        bail!("{option}: usage: cargo xtask test [--all] [FILTER]");
+    }
+    setup::ensure(&[setup::PROFILE, setup::TEST])?;
+    if filters.is_empty() {
+        execute(&mut cargo(["fmt", "--all", "--check"]))?;
+        tidy::run(&[])?;
+        execute(&mut cargo(["clippy", "--locked", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
+        execute(&mut cargo(["test", "--locked", "--workspace", "--exclude", "bbprof-tests", "--quiet"]))?;
+    }
+    let root = target_dir().join("bbprof-root");
+    install(&root)?;
+    let mut command = cargo(["test", "--locked", "-p", "bbprof-tests", "--no-fail-fast", "--"]);
+    command.args(&filters).env("BBPROF_ROOT", &root);
+    if all {
+        command.arg("--include-ignored");
+    }
+    execute(&mut command)
+}
+
+/// The task `ci`.
+pub(crate) fn ci(words: &[String]) -> Result<()> {
+    run(words)?;
+    demo::run(&[])
+}

@@ -1,0 +1,165 @@
+//! `cargo xtask tidy`: rules of the source tree that no compiler checks.
+
+use crate::root;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which crates of this workspace a crate may depend on (not counting dev-dependencies). `ARCHITECTURE.md` shows the same.
+const ARROWS: [(&str, &[&str]); 8] = [
+    ("bbprof-flow", &[]),
+    ("bbprof-format", &["bbprof-flow"]),
+    ("bbprof-profile", &["bbprof-flow", "bbprof-format"]),
+    ("bbprof-report", &["bbprof-profile"]),
+    ("bbprof-plugin", &["bbprof-flow", "bbprof-format"]),
+    ("bbprof-rt", &[]),
+    ("bbprof-shim-linker", &["bbprof-format"]),
+    ("bbprof-cli", &["bbprof-report", "bbprof-profile", "bbprof-format"]),
+];
+
+/// A file longer than this has a second idea in it; past 500 one starts to look for it.
+const LONGEST_LINES: usize = 600;
+
+/// The task.
+pub(crate) fn run(words: &[String]) -> Result<()> {
+    if !words.is_empty() {
+        bail!("usage: cargo xtask tidy");
+    }
+    let mut faults = Vec::new();
+    check_arrows(&mut faults)?;
+    check_architecture(&mut faults)?;
+    for file in sources()? {
+        check_source(&file, &mut faults)?;
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    bail!("the source tree is untidy:\n{}", faults.join("\n"))
+}
+
+fn check_arrows(faults: &mut Vec<String>) -> Result<()> {
+    for (krate, allowed) in ARROWS {
+        let path = root().join(krate).join("Cargo.toml");
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        for used in workspace_dependencies(&text) {
+            if !allowed.contains(&used) {
+                faults.push(format!("{krate}/Cargo.toml: {krate} may not use {used}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The `bbprof-*` crates in the sections `[dependencies]` and `[build-dependencies]`.
+fn workspace_dependencies(manifest: &str) -> Vec<&str> {
+    let mut section = "";
+    let mut used = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            section = line;
+        } else if line.starts_with("bbprof-") && ["[dependencies]", "[build-dependencies]"].contains(&section) {
+            used.extend(line.split(['.', ' ', '=']).next());
+        }
+    }
+    used
+}
+
+/// Paths in backquotes in `ARCHITECTURE.md` exist: words with a slash or a file's ending.
+fn check_architecture(faults: &mut Vec<String>) -> Result<()> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
+    for path in named_paths(&text) {
+        if !root().join(path).exists() {
+            faults.push(format!("ARCHITECTURE.md names {path}, which does not exist"));
+        }
+    }
+    Ok(())
+}
+
+fn named_paths(text: &str) -> impl Iterator<Item = &str> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter(|word| {
+        let is_word = !word.contains([' ', '<', '*', '$', '(', ':', '~', '=']) && !word.starts_with(['-', '.', '/']);
+        is_word && (word.contains('/') || [".rs", ".md", ".toml", ".c", ".h", ".cpp"].iter().any(|end| word.ends_with(end)))
+    })
+}
+
+/// All our sources, sorted: Rust, C, C++; not what was built, and not the programs under test.
+fn sources() -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut pending = vec![root()];
+    while let Some(folder) = pending.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                if !name.starts_with('.') && name != "target" && !path.ends_with("tests/cases") {
+                    pending.push(path);
+                }
+            } else if path.extension().is_some_and(|end| ["rs", "c", "h", "cpp"].iter().any(|known| end == *known)) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn check_source(path: &Path, faults: &mut Vec<String>) -> Result<()> {
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let shown = path.strip_prefix(root()).unwrap_or(path).display().to_string();
+    if !has_head(&text, path) {
+        faults.push(format!("{shown}: does not open with a comment that says what it is about"));
+    }
+    let lines = text.lines().count();
+    if lines > LONGEST_LINES {
+        faults.push(format!("{shown}: {lines} lines; look for the second idea in it"));
+    }
+    for (number, line) in text.lines().enumerate() {
+        if let Some(found) = machine_path(line) {
+            faults.push(format!("{shown}:{}: names a path of one machine: {found}", number + 1));
+        }
+    }
+    Ok(())
+}
+
+/// Rust files open with `//!`, C and C++ files with a comment.
+fn has_head(text: &str, path: &Path) -> bool {
+    if path.extension().is_some_and(|end| end == "rs") {
+        return text.starts_with("//!");
+    }
+    text.starts_with("/*") || text.starts_with("//")
+}
+
+/// Folders that exist on a developer's machine only.
+fn machine_path(line: &str) -> Option<&'static str> {
+    // Written in halves, so that this file does not name them itself.
+    [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")]
+        .into_iter()
+        .find(|path| line.contains(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_are_read_by_section() {
+        let manifest =
+            "[dependencies]\nbbprof-flow.workspace = true\nserde = \"1\"\n[dev-dependencies]\nbbprof-report.workspace = true\n";
+        assert_eq!(workspace_dependencies(manifest), ["bbprof-flow"]);
+        assert_eq!(workspace_dependencies("[build-dependencies]\nbbprof-rt = { path = \"x\" }\n"), ["bbprof-rt"]);
+    }
+
+    #[test]
+    fn paths_are_told_from_other_code() {
+        let text = "`bbprof-flow/src/plan.rs` and `README.md`, not `cargo xtask`, `-Clinker=a/b`, `~/.cache/x`, `a<b>/c`";
+        assert_eq!(named_paths(text).collect::<Vec<_>>(), ["bbprof-flow/src/plan.rs", "README.md"]);
+    }
+
+    #[test]
+    fn heads_and_machine_paths_are_seen() {
+        assert!(has_head("//! x\n", Path::new("a.rs")) && !has_head("use x;\n", Path::new("a.rs")));
+        assert!(has_head("/* x */\n", Path::new("a.c")) && !has_head("int x;\n", Path::new("a.h")));
+        assert!(machine_path(concat!("open(\"/ho", "me/me/x\")")).is_some() && machine_path("a/home").is_none());
+    }
+}
