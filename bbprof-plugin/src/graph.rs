@@ -148,3 +148,6 @@ pub(crate) fn comes_back(module: &view::Module<'_>) -> Vec<bool> {
         .collect();
     bbprof_flow::comes_back(&summaries)
 }
+
+#[cfg(test)]
+mod tests;

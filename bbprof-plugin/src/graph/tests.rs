@@ -1,0 +1,143 @@
+//! Blocks to nodes, on functions written down by hand.
+
+use super::*;
+use crate::view::{Block, Call, Function, Successor};
+
+/// A function whose blocks are (number of instructions, terminator, successors), with these calls: (block, position, flags, callee + 1).
+struct Sample {
+    blocks: Vec<Block>,
+    calls: Vec<Call>,
+    successors: Vec<Successor>,
+}
+
+impl Sample {
+    fn new(blocks: &[(u32, u32, &[u32])], calls: &[(u32, u32, u32, u32)]) -> Self {
+        let mut sample = Self { blocks: Vec::new(), calls: Vec::new(), successors: Vec::new() };
+        let mut instructions = 0;
+        for (id, (len, terminator, successors)) in blocks.iter().enumerate() {
+            let calls_begin = sample.calls.len() as u32;
+            for (_, position, flags, callee) in calls.iter().filter(|call| call.0 == id as u32) {
+                sample.calls.push(Call {
+                    position: *position,
+                    flags: *flags,
+                    callee_kind: view::CALLEE_INDIRECT,
+                    callee: 0,
+                    callee_function: *callee,
+                });
+            }
+            let successors_begin = sample.successors.len() as u32;
+            sample.successors.extend(successors.iter().map(|block| Successor { block: *block, reserved: 0, weight: 10 }));
+            sample.blocks.push(Block {
+                instructions_begin: instructions,
+                instructions_end: instructions + len,
+                calls_begin,
+                calls_end: sample.calls.len() as u32,
+                successors_begin,
+                successors_end: sample.successors.len() as u32,
+                terminator: *terminator,
+                reserved: 0,
+                weight: 100,
+            });
+            instructions += len;
+        }
+        sample
+    }
+
+    fn graph(&self, comes_back: &[bool]) -> Graph {
+        let function = Function {
+            symbol: 0,
+            linkage: 0,
+            unit: 0,
+            file: 0,
+            line: 0,
+            skip_reason: 0,
+            exact: true,
+            blocks: &self.blocks,
+            opcodes: &[],
+            instruction_locations: &[],
+            ir: &[],
+            calls: &self.calls,
+            successors: &self.successors,
+        };
+        build(&function, comes_back)
+    }
+}
+
+/// (from, to, kind) with X as None.
+fn edges(graph: &Graph) -> Vec<(Option<u32>, Option<u32>, EdgeKind)> {
+    graph.edges.iter().map(|edge| (edge.from, edge.to, edge.kind)).collect()
+}
+
+fn spans(graph: &Graph) -> Vec<(u32, u32, u32)> {
+    graph.nodes.iter().map(|node| (node.block, node.begin, node.end)).collect()
+}
+
+const VANISHES: u32 = view::CALL_MAY_VANISH;
+const ENDS: u32 = view::CALL_MAY_VANISH | view::CALL_ENDS_FUNCTION;
+
+#[test]
+fn a_call_that_may_not_return_ends_its_node() {
+    let graph = Sample::new(&[(5, 0, &[])], &[(0, 1, VANISHES, 0), (0, 3, VANISHES, 0)]).graph(&[]);
+    assert_eq!(spans(&graph), [(0, 0, 2), (0, 2, 4), (0, 4, 5)]);
+    assert_eq!(
+        edges(&graph),
+        [
+            (None, Some(0), EdgeKind::Entry),
+            (Some(0), Some(1), EdgeKind::Return),
+            (Some(0), None, EdgeKind::Vanish),
+            (Some(1), Some(2), EdgeKind::Return),
+            (Some(1), None, EdgeKind::Vanish),
+            (Some(2), None, EdgeKind::Exit),
+        ]
+    );
+}
+
+#[test]
+fn a_call_that_comes_back_does_not() {
+    let sample = Sample::new(&[(3, 0, &[])], &[(0, 1, VANISHES, 1)]);
+    assert_eq!(spans(&sample.graph(&[true])), [(0, 0, 3)]);
+    assert_eq!(spans(&sample.graph(&[false])), [(0, 0, 2), (0, 2, 3)]);
+}
+
+#[test]
+fn a_call_that_never_returns_leaves_the_function() {
+    let graph = Sample::new(&[(4, 0, &[])], &[(0, 0, VANISHES, 0), (0, 2, ENDS, 0)]).graph(&[]);
+    assert_eq!(spans(&graph), [(0, 0, 1), (0, 1, 4)]);
+    assert!(graph.nodes[1].ends_in_call && !graph.nodes[0].ends_in_call);
+    assert_eq!(edges(&graph)[3], (Some(1), None, EdgeKind::Exit));
+    assert_eq!(graph.edges.len(), 4);
+}
+
+#[test]
+fn an_invoke_may_return_unwind_or_vanish() {
+    let graph = Sample::new(
+        &[(2, view::TERMINATOR_INVOKE, &[1, 2]), (1, 0, &[]), (1, view::TERMINATOR_RESUME, &[])],
+        &[(0, 1, VANISHES, 0)],
+    )
+    .graph(&[]);
+    assert_eq!(graph.nodes.len(), 3, "an invoke has no rest of its block");
+    assert_eq!(
+        edges(&graph)[1..4],
+        [(Some(0), Some(1), EdgeKind::Invoke), (Some(0), Some(2), EdgeKind::Unwind), (Some(0), None, EdgeKind::Vanish)]
+    );
+}
+
+#[test]
+fn slots_with_one_target_are_one_edge() {
+    let graph = Sample::new(&[(1, view::TERMINATOR_SWITCH, &[2, 1, 1, 2, 1]), (1, 0, &[]), (1, 0, &[])], &[]).graph(&[]);
+    let switch: Vec<_> =
+        graph.edges.iter().filter(|e| e.kind == EdgeKind::Switch).map(|e| (e.to, e.successor, e.multiplicity, e.weight)).collect();
+    assert_eq!(switch, [(Some(2), 0, 2, 20), (Some(1), 1, 3, 30)]);
+}
+
+#[test]
+fn a_loop_enters_the_first_node_of_its_head() {
+    // Block 1 has a call in its middle; the back edge goes to its first node.
+    let graph = Sample::new(
+        &[(1, view::TERMINATOR_JUMP, &[1]), (3, view::TERMINATOR_BRANCH, &[1, 2]), (1, 0, &[])],
+        &[(1, 0, VANISHES, 0)],
+    )
+    .graph(&[]);
+    assert!(edges(&graph).contains(&(Some(2), Some(1), EdgeKind::Branch)));
+    assert!(edges(&graph).contains(&(Some(2), Some(3), EdgeKind::Branch)));
+}
