@@ -4,7 +4,7 @@
 //! edges and no calls that end a node:
 //!
 //! - A pattern holds only if nothing vanishes inside it. It asks for successors that are nodes, and a vanishing edge leads to X,
-//!   so such an edge breaks it by itself; the sum of exits asks for a function without any.
+//!   so such an edge breaks it by itself; the sum of exits asks that whatever leaves the function leaves it from a node without other successors.
 //! - A diamond may have any number of branches (the text defines it so, its implementation stops at two).
 //! - Successors are sets: parallel edges to one node are one.
 //! - Chains of equal nodes (unconditional jumps, half-diamonds) keep one counter each, even where they close into an unreachable loop.
@@ -18,7 +18,7 @@ pub(crate) fn inferable_nodes(cfg: &Cfg) -> Vec<bool> {
     let mut inferable = vec![false; cfg.num_nodes()];
     let mut equal = UnionFind::new(cfg.num_nodes() as u32);
     for node in cfg.node_ids() {
-        // The later node keeps the counter, and stays inferable from what follows it.
+        // The later node keeps the counter, and stays inferable from what follows it. A node is no news of itself.
         if let Some(later) = graph.unconditional_jump(node).or_else(|| graph.half_diamond(node))
             && equal.union(node.index() as u32, later.index() as u32)
         {
@@ -69,7 +69,7 @@ impl<'a> Neighbours<'a> {
     /// 5.6.3: succ(b1) = {b2}, pred(b2) = {b1}. Gives b2, whose count b1 shares.
     fn unconditional_jump(&self, first: NodeId) -> Option<NodeId> {
         let second = self.successor[first.index()]?.node()?;
-        (second != first && self.predecessor[second.index()] == Some(Endpoint::Node(first))).then_some(second)
+        (self.predecessor[second.index()] == Some(Endpoint::Node(first))).then_some(second)
     }
 
     /// 5.6.2: succ(entry) = {b, join}, succ(b) = {join}, pred(b) = {entry}, pred(join) = {b, entry}. Gives the join, whose count
@@ -82,9 +82,7 @@ impl<'a> Neighbours<'a> {
         }
         let (one, other) = (one.node()?, other.node()?);
         let holds = |branch: NodeId, join: NodeId| {
-            branch != entry
-                && join != entry
-                && self.predecessor[branch.index()] == Some(Endpoint::Node(entry))
+            self.predecessor[branch.index()] == Some(Endpoint::Node(entry))
                 && self.successor[branch.index()] == Some(Endpoint::Node(join))
                 && self.predecessors(join).all(|from| from == Endpoint::Node(entry) || from == Endpoint::Node(branch))
         };
@@ -122,7 +120,7 @@ impl<'a> Neighbours<'a> {
         exits.peek()?;
         let leaves = |from: Endpoint| from.node().is_some_and(|node| self.successor[node.index()] == Some(Endpoint::X));
         let holds = self.predecessor[entry.index()] == Some(Endpoint::X)
-            && exits.all(|edge| !edge.vanishes() && leaves(edge.from) && edge.from != Endpoint::Node(entry));
+            && exits.all(|edge| leaves(edge.from) && edge.from != Endpoint::Node(entry));
         holds.then_some(entry)
     }
 }

@@ -28,7 +28,7 @@ pub enum SolveError {
         /// Counts given.
         found: usize,
     },
-    /// The plan puts a counter on a node or edge that is not there.
+    /// The plan puts a counter on a node or edge that is not there, or that nothing can count.
     NoSuchSite {
         /// The counter.
         counter: CounterId,
@@ -81,7 +81,7 @@ impl fmt::Display for SolveError {
                 write!(f, "{found} counter values for a plan of {expected} counters")
             }
             Self::NoSuchSite { counter, site } => {
-                write!(f, "counter {} sits on {site}, which the graph does not have", counter.index())
+                write!(f, "counter {} sits on {site}, which the graph does not have or nothing can count", counter.index())
             }
             Self::CountersDiffer { counter, site, expected, found } => {
                 write!(f, "two counters on {site} differ: {expected} and, in counter {}, {found}", counter.index())
@@ -104,6 +104,8 @@ impl std::error::Error for SolveError {}
 /// Derives every count that the counters determine: in linear time for a plan on a spanning tree.
 ///
 /// `counts`: executions, by [`CounterId`] of `plan`.
+///
+/// A plan that leaves edges open is not asked whether natural numbers would fit on those; [`check`](crate::check()) asks at each node.
 ///
 /// # Errors
 /// When plan, graph and counts do not fit, when a node is left open, and when the counts are no flow; see [`SolveError`].

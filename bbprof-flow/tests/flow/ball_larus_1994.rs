@@ -4,7 +4,7 @@
 //! (section 5.1: ten iterations a loop, a loop's exits share its entries, other branches are equally likely), which give every sum
 //! that the text states: 16.75 + 36.75 = 11.5 + 42, and 21.5 for counters on vertices. They are multiplied by 4 here.
 
-use crate::brief::{X, edge, graph, known_by, on_edges, on_nodes, solution, vanish};
+use crate::notation::{X, edge, graph, known_by, on_edges, on_nodes, solution, vanish};
 use crate::walk::Walked;
 use bbprof_flow::{Cfg, Costs, CounterPlan, CounterSite, Placement, Weights, check, plan_counters, solve};
 

@@ -4,8 +4,8 @@ use crate::random_graph::{Random, random_graph};
 use crate::rank::determined_by_rank;
 use crate::walk::Walked;
 use bbprof_flow::{
-    Cfg, Costs, CounterPlan, CounterSite, Endpoint, Placement, Splitting, Weights, check, check_sites, determined, plan_counters,
-    solve,
+    Cfg, Costs, CounterPlan, CounterSite, EdgeId, Endpoint, FlowEdge, Placement, Splitting, Weights, check, check_sites,
+    determined, plan_counters, solve,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -27,6 +27,14 @@ fn num_components(cfg: &Cfg) -> usize {
             return part.iter().enumerate().filter(|(vertex, part)| vertex == *part).count();
         }
     }
+}
+
+/// Whether an edge shares both its ends, where they are nodes, with other edges.
+fn is_critical(cfg: &Cfg, edge: EdgeId) -> bool {
+    let FlowEdge { from, to, .. } = *cfg.edge(edge);
+    let shares_source = from == Endpoint::X || cfg.edges().iter().filter(|other| other.from == from).count() > 1;
+    let shares_target = to == Endpoint::X || cfg.edges().iter().filter(|other| other.to == to).count() > 1;
+    shares_source && shares_target
 }
 
 fn plan(cfg: &Cfg, weights: &Weights, placement: Placement) -> CounterPlan {
@@ -57,7 +65,10 @@ proptest! {
         for site in plan.sites.iter().copied().chain(check_sites(&cfg)) {
             match site {
                 CounterSite::Node(_) => {}
-                CounterSite::Edge(edge) => prop_assert_eq!(cfg.edge(edge).splitting, Splitting::Possible),
+                CounterSite::Edge(edge) => {
+                    prop_assert_eq!(cfg.edge(edge).splitting, Splitting::Possible);
+                    prop_assert!(!plan.sites.contains(&site) || is_critical(&cfg, edge), "the node beside {:?} counts the same", edge);
+                }
                 CounterSite::PhiEdge(edge) => {
                     prop_assert_eq!(cfg.edge(edge).splitting, Splitting::PhiOnly);
                     // Only the source block tells a phi where control came from.

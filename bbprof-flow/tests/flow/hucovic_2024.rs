@@ -1,6 +1,6 @@
 //! The patterns of Hucovic 2024, section 5.6, and where they do not hold.
 
-use crate::brief::{X, edge, graph, indirect, known_by, vanish};
+use crate::notation::{X, edge, graph, indirect, known_by, vanish};
 use bbprof_flow::{Cfg, Costs, CounterSite, Placement, Weights, plan_counters};
 
 /// The nodes that Patterns leaves a counter on; proves that they determine the others.

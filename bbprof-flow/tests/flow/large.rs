@@ -1,6 +1,6 @@
 //! Size: everything is linear or a sort, and nothing recurses. Each case runs on a stack of 64 KiB.
 
-use crate::brief::{X, edge, graph, indirect, on_nodes, vanish};
+use crate::notation::{X, edge, graph, indirect, on_nodes, vanish};
 use crate::random_graph::Random;
 use crate::walk::Walked;
 use bbprof_flow::{Cfg, Costs, Placement, Weights, check, plan_counters, solve};
@@ -79,6 +79,15 @@ fn an_interpreter_of_300_handlers_with_indirect_jumps() {
     let jumps = (0..handlers).flat_map(|from| (1..handlers).map(move |to| indirect(from, to)));
     let returns = (1..handlers).flat_map(|node| [edge(node, X), vanish(node)]);
     in_time(graph(handlers, jumps.chain(returns).chain([edge(X, 0)]).collect()));
+}
+
+/// Counters on nodes leave a path of 100,000 edges open here, and 50,000 further edges each lie over half of it.
+#[test]
+fn a_loop_at_each_of_50_000_nodes_that_all_jump_to_the_last() {
+    let last = 49_999;
+    let steps = (0..last).flat_map(|node| [edge(node, node), edge(node, node + 1)]);
+    let jumps = (0..last).map(|node| edge(node, last));
+    in_time(graph(last + 1, steps.chain(jumps).chain([edge(X, 0), edge(last, X)]).collect()));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Counting from the outside: the papers' figures first, then random graphs, executed at random, against what was executed.
 
 mod ball_larus_1994;
-mod brief;
+mod comes_back;
 mod exactness;
 mod hucovic_2024;
 mod large;
 mod mutants;
+mod notation;
 mod optimality;
 mod random_graph;
 mod rank;

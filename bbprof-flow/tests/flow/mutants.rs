@@ -1,11 +1,11 @@
 //! Errors that must not go unseen: a lost increment, a flipped edge, exchanged counters, a solution that was tampered with, a plan of another graph.
 
-use crate::brief::{X, edge, graph, on_edges, on_nodes, vanish};
+use crate::notation::{X, edge, graph, on_edges, on_nodes, vanish};
 use crate::random_graph::{Random, random_graph};
 use crate::walk::Walked;
 use bbprof_flow::{
-    Cfg, CfgError, CheckError, Costs, CounterPlan, CounterSite, EdgeId, Endpoint, NodeId, Placement, SolveError, Weights, check,
-    plan_counters, solve,
+    Cfg, CfgError, CheckError, Costs, CounterId, CounterPlan, CounterSite, EdgeId, Endpoint, NodeId, Placement, Solution,
+    SolveError, Weights, check, plan_counters, solve,
 };
 use proptest::prelude::*;
 
@@ -103,6 +103,51 @@ proptest! {
     }
 }
 
+/// X -> {0, 3, 4}; 0 and 3 -> {1, 2}, which counters on nodes leave open; 4 -> 1; {1, 2} -> X.
+fn crossing() -> Cfg {
+    let entries = [edge(X, 0), edge(X, 3), edge(X, 4)];
+    let crossed = [edge(0, 1), edge(0, 2), edge(3, 1), edge(3, 2)];
+    graph(5, [&entries[..], &crossed, &[edge(4, 1), edge(1, X), edge(2, X)]].concat())
+}
+
+#[test]
+fn the_checker_sees_what_open_edges_cannot_make_up_for() {
+    let plan = on_nodes(&[0, 1, 2, 3, 4]);
+    let solution = |counts: [u64; 5]| {
+        let count = |node: usize| Some(i128::from(counts[node]));
+        let edges = vec![count(0), count(3), count(4), None, None, None, None, count(4), count(1), count(2)];
+        Solution { nodes: counts.to_vec(), edges }
+    };
+    let errors = |counts: [u64; 5]| check(&crossing(), &plan, &counts, &solution(counts));
+    assert_eq!(solve(&crossing(), &plan, &[1, 6, 1, 1, 5]), Ok(solution([1, 6, 1, 1, 5])));
+    assert_eq!(errors([1, 6, 1, 1, 5]), Ok(()));
+    // 4 -> 1 alone brings more than 1 was executed. As a system of equations it adds up: the open edges would be negative.
+    let at = Endpoint::Node(NodeId::new(1));
+    assert_eq!(errors([1, 3, 4, 1, 5]), Err(CheckError::NotConserved { at, on_edges: 5, expected: 3 }));
+    // Every node can be right, but more leaves the function than enters it.
+    assert_eq!(errors([1, 6, 2, 1, 5]), Err(CheckError::NotConserved { at: Endpoint::X, on_edges: 7, expected: 8 }));
+    solve(&crossing(), &plan, &[1, 6, 2, 1, 5]).expect_err("the solver sees it too");
+}
+
+#[test]
+fn the_checker_looks_at_both_sides_of_a_node() {
+    let cfg = graph(4, vec![edge(X, 0), edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3), edge(3, X)]);
+    let plan = on_nodes(&[1, 2]);
+    let mut wrong = solve(&cfg, &plan, &[2, 3]).expect("a flow");
+    (wrong.edges[3], wrong.edges[4]) = (Some(1), Some(4));
+    let at = Endpoint::Node(NodeId::new(1));
+    assert_eq!(check(&cfg, &plan, &[2, 3], &wrong), Err(CheckError::NotConserved { at, on_edges: 1, expected: 2 }));
+}
+
+#[test]
+fn the_checker_wants_no_negative_edge() {
+    let cfg = graph(2, vec![edge(X, 0), edge(0, 1), edge(0, X), edge(1, X)]);
+    let conserved = Solution { nodes: vec![1, 2], edges: vec![Some(1), Some(2), Some(-1), Some(2)] };
+    let error = check(&cfg, &on_nodes(&[0, 1]), &[1, 2], &conserved).expect_err("negative");
+    assert_eq!(error, CheckError::NegativeEdge { edge: EdgeId::new(2), value: -1 });
+    assert_eq!(error.to_string(), "edge e2 has the count -1");
+}
+
 /// X -> 0 -> {1, 2} -> X.
 fn fork() -> Cfg {
     graph(3, vec![edge(X, 0), edge(0, 1), edge(0, 2), edge(1, X), edge(2, X)])
@@ -135,14 +180,19 @@ fn solve_names_what_is_wrong() {
     assert!(matches!(error, SolveError::NotConserved { .. }), "{error}");
 
     let (error, text) = message(&on_nodes(&[1, 1, 2]), &[5, 4, 0]);
-    let (counter, site) = (bbprof_flow::CounterId::new(1), CounterSite::Node(node(1)));
+    let (counter, site) = (CounterId::new(1), CounterSite::Node(node(1)));
     assert_eq!(error, SolveError::CountersDiffer { counter, site, expected: 5, found: 4 });
     assert_eq!(text, "two counters on node n1 differ: 5 and, in counter 1, 4");
 
     let (error, text) = message(&on_edges(&[9]), &[0]);
-    let (counter, site) = (bbprof_flow::CounterId::new(0), CounterSite::Edge(edge_id(9)));
+    let (counter, site) = (CounterId::new(0), CounterSite::Edge(edge_id(9)));
     assert_eq!(error, SolveError::NoSuchSite { counter, site });
-    assert_eq!(text, "counter 0 sits on edge e9, which the graph does not have");
+    assert_eq!(text, "counter 0 sits on edge e9, which the graph does not have or nothing can count");
+
+    let leaf = graph(1, vec![edge(X, 0), edge(0, X), vanish(0)]);
+    let error = solve(&leaf, &on_edges(&[0, 2]), &[1, 0]).expect_err("nothing can count edge 2");
+    let (counter, site) = (CounterId::new(1), CounterSite::Edge(edge_id(2)));
+    assert_eq!(error, SolveError::NoSuchSite { counter, site });
 
     // 0 is left 3 times by edge 1 alone, but entered twice.
     let (error, _) = message(&CounterPlan { sites: [on_nodes(&[0]).sites, on_edges(&[1]).sites].concat() }, &[2, 3]);
@@ -157,7 +207,7 @@ fn solve_names_what_is_wrong() {
 fn check_names_what_is_wrong() {
     let plan = on_nodes(&[1, 2]);
     let right = solve(&fork(), &plan, &[2, 3]).expect("a flow");
-    let message = |counts: &[u64], change: &dyn Fn(&mut bbprof_flow::Solution)| {
+    let message = |counts: &[u64], change: &dyn Fn(&mut Solution)| {
         let mut solution = right.clone();
         change(&mut solution);
         check(&fork(), &plan, counts, &solution).expect_err("wrong").to_string()

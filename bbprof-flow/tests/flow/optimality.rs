@@ -1,6 +1,6 @@
 //! No set of counters is cheaper: the tree against every subset of the sites of small graphs.
 
-use crate::brief::{X, edge, graph, indirect, on_edges, on_nodes};
+use crate::notation::{X, edge, graph, indirect, on_edges, on_nodes};
 use crate::random_graph::{Random, random_graph};
 use crate::rank::determined_by_rank;
 use crate::walk::Walked;

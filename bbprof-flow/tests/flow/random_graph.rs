@@ -1,6 +1,6 @@
 //! Random graphs: irreducible, with self-loops, parallel edges, unreachable nodes, no exit, indirect jumps and calls that may not return.
 
-use crate::brief::{X, edge, indirect, vanish};
+use crate::notation::{X, edge, indirect, vanish};
 use bbprof_flow::{Cfg, FlowEdge, Weights};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
