@@ -48,6 +48,8 @@
 mod checksum;
 mod entry;
 mod read;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use crate::{BuildId, Digest};

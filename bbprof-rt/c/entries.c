@@ -16,7 +16,7 @@ void entry_seal(struct raw_entry *entry, const char *kind) {
     bytes_copy(copy.kind, kind, 4);
     copy.check = 0;
     uint64_t sum = raw_checksum(RAW_CHECKSUM_SEED, &copy, sizeof copy);
-    entry->check = (uint32_t)(sum ^ (sum >> 32));
+    entry->check = (uint32_t)(raw_checksum_step(sum, 0) >> 32);
     __atomic_store_n((uint32_t *)(void *)entry->kind, kind_word, __ATOMIC_RELEASE);
 }
 

@@ -39,12 +39,12 @@ impl Checksum {
     }
 }
 
-/// The 32-bit check of an entry: its 64 bytes with the check left out.
+/// The 32-bit check of an entry: its 64 bytes with zero for the check, and a further word of zero; the upper half, because
+/// only there have all bits of the last words arrived.
 pub(super) fn entry_check(entry: &[u8; 64]) -> u32 {
     let mut bytes = *entry;
     bytes[4..8].fill(0);
-    let sum = Checksum::new().add(&bytes).value();
-    (sum ^ (sum >> 32)) as u32
+    (Checksum::new().add(&bytes).add(&[0; 8]).value() >> 32) as u32
 }
 
 /// A value with its complement above it.

@@ -103,7 +103,7 @@ fn read_log(bytes: &[u8], complete: bool) -> Result<Vec<Entry>, FormatError> {
                     return Err(truncated(last, bytes));
                 }
                 // Only forwards: no loops.
-                if offset < end as u64 || offset % PAGE_BYTES != 0 {
+                if offset < end as u64 || !offset.is_multiple_of(PAGE_BYTES) {
                     return Err(malformed(format!("the log continues at byte {offset}, before its end at {end}")));
                 }
                 (at, end) = (offset as usize, last as usize);
@@ -152,7 +152,7 @@ fn segment_bytes(bytes: &[u8], offset: u64, counters: u64, complete: bool) -> Re
     if last > limit {
         return Err(truncated(last, bytes));
     }
-    if offset < HEADER_BYTES as u64 || (!complete && offset % PAGE_BYTES != 0) || offset % 8 != 0 {
+    if offset < HEADER_BYTES as u64 || (!complete && !offset.is_multiple_of(PAGE_BYTES)) || !offset.is_multiple_of(8) {
         return Err(malformed(place()));
     }
     Ok(&bytes[offset as usize..(offset + size) as usize])
