@@ -9,9 +9,15 @@ COUNTED(gcd);
 COUNTED(pick);
 COUNTED(less);
 
+/* Called through a pointer, so that no optimiser turns the recursion into a loop: entries of the code are entries of the source. */
+unsigned gcd(unsigned a, unsigned b);
+static unsigned (*volatile gcd_again)(unsigned, unsigned) = gcd;
+int fib(int n);
+static int (*volatile fib_again)(int) = fib;
+
 __attribute__((noinline)) int fib(int n) {
   tally_fib++;
-  return n < 2 ? n : fib(n - 1) + fib(n - 2);
+  return n < 2 ? n : fib_again(n - 1) + fib_again(n - 2);
 }
 
 __attribute__((noinline)) unsigned gcd(unsigned a, unsigned b) {
@@ -19,7 +25,7 @@ __attribute__((noinline)) unsigned gcd(unsigned a, unsigned b) {
   if (b == 0)
     return a;
   unsigned rest = a % b;
-  unsigned result = gcd(b, rest);
+  unsigned result = gcd_again(b, rest);
   return result;
 }
 

@@ -4,12 +4,15 @@
 
 static unsigned long tally_deep, tally_attempt, tally_pass;
 static jmp_buf back;
+__attribute__((noinline)) int deep(int n);
+/* Called through a pointer, so that no optimiser turns the recursion into a loop: entries of the code are entries of the source. */
+static int (*volatile again)(int) = deep;
 
 __attribute__((noinline)) int deep(int n) {
   tally_deep++;
   if (n == 0)
     longjmp(back, 1);
-  int below = deep(n - 1);
+  int below = again(n - 1);
   return below + n;
 }
 
