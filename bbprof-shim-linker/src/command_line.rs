@@ -86,6 +86,8 @@ pub(crate) struct LinkCommand {
     pub dynamic_linker: bool,
     /// `-static` or `-static-pie` given to a compiler driver.
     pub driver_static: bool,
+    /// A compiler driver was told not to add libc (`-nostdlib`, `-nodefaultlibs`).
+    pub no_default_libraries: bool,
     /// Where the linker lists what it read (`--dependency-file`).
     pub dependency_file: Option<PathBuf>,
     /// Files that options name and the link reads besides its inputs: version scripts, symbol lists, plugins.

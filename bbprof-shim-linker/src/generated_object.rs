@@ -7,19 +7,18 @@
 //! .bss.bbprof_group    empty; one for every array, in a COMDAT group of the array's name
 //! .tdata.bbprof        __bbprof_delta = 1
 //! .data.bbprof         __bbprof_image: the image record
-//! .data.rel.ro.bbprof  address of __bbprof_runtime, then the presence table
+//! .data.rel.ro.bbprof  addresses of what is needed of the runtime, then the presence table
 //! .note.bbprof         build id and the distance to the record
 //! ```
 //! Being first on the link line, its (empty) groups are kept and those of the modules, each with one array, are dropped; the
 //! modules' references then find the symbols of the banks.
 
 use crate::link_plan::LinkPlan;
-use bbprof_format::Digest;
 use bbprof_format::image::{self, PAGE_BYTES};
 use bbprof_format::map::Bank;
 use bbprof_format::names::{
-    DELTA_SYMBOL, GLOBAL_BANK_SYMBOL, GLOBAL_SECTION, IMAGE_SYMBOL, NOTE_SECTION, RUNTIME_SYMBOL, TLS_BANK_SYMBOL, TLS_SECTION,
-    counter_array_symbol, marker_symbol,
+    DELTA_SYMBOL, GLOBAL_BANK_SYMBOL, GLOBAL_SECTION, IMAGE_SYMBOL, NOTE_SECTION, RUNTIME_SYMBOL, THREAD_BLOCK_SYMBOL,
+    TLS_BANK_SYMBOL, TLS_SECTION, counter_array_symbol, marker_symbol,
 };
 use object::elf::{
     R_X86_64_64, R_X86_64_PC64, SHF_ALLOC, SHF_GROUP, SHF_TLS, SHF_WRITE, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS,
@@ -30,6 +29,9 @@ use object::{
     Architecture, BinaryFormat, ComdatKind, Endianness, RelocationFlags, SectionFlags, SectionKind, SymbolFlags, SymbolKind,
     SymbolScope,
 };
+
+/// A function of `bbprof.h`; its archive member has the others, too.
+const API_SYMBOL: &str = "bbprof_dump";
 
 /// What kind of image the object becomes part of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,23 +173,30 @@ impl Generator {
         section
     }
 
+    /// The presence table, behind references to what the runtime must bring. Modules refer to it weakly at most, and its
+    /// archive stands before them: it is this object that pulls members out of it.
     fn presence(&mut self, plan: &LinkPlan, record: SectionId) -> Result<(), object::write::Error> {
         let section = self.section(".data.rel.ro.bbprof", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE);
-        let words = 1 + plan.optional_modules.len();
-        self.object.append_section_data(section, &vec![0; words * 8], 8);
-        let runtime = self.undefined(RUNTIME_SYMBOL, false);
-        self.relocate(section, 0, runtime, R_X86_64_64)?;
-        for (position, module) in plan.optional_modules.iter().enumerate() {
-            let marker = self.marker(*module);
-            self.relocate(section, 8 * (position as u64 + 1), marker, R_X86_64_64)?;
+        let mut needed = vec![self.undefined(RUNTIME_SYMBOL, false)];
+        if plan.uses_delta {
+            needed.push(self.undefined(THREAD_BLOCK_SYMBOL, false));
+        }
+        let table_at = 8 * needed.len() as u64;
+        for module in &plan.optional_modules {
+            needed.push(self.undefined(&marker_symbol(*module), true));
+        }
+        self.object.append_section_data(section, &vec![0; needed.len() * 8], 8);
+        for (position, symbol) in needed.iter().enumerate() {
+            self.relocate(section, 8 * position as u64, *symbol, R_X86_64_64)?;
         }
         // Also with no optional modules: the reference keeps the section, and thereby the runtime, from garbage collection.
-        let table = self.hidden("__bbprof_presence", SymbolSection::Section(section), SymbolKind::Data, 8, (words as u64 - 1) * 8);
-        self.relocate(record, image::PRESENCE_AT as u64, table, R_X86_64_64)
-    }
-
-    fn marker(&mut self, module: Digest) -> SymbolId {
-        self.undefined(&marker_symbol(module), true)
+        let table_bytes = 8 * plan.optional_modules.len() as u64;
+        let table = self.hidden("__bbprof_presence", SymbolSection::Section(section), SymbolKind::Data, table_at, table_bytes);
+        self.relocate(record, image::PRESENCE_AT as u64, table, R_X86_64_64)?;
+        // The API is for the program to call, which may do so weakly: kept where it does, or where the image exports it.
+        let api = self.undefined(API_SYMBOL, false);
+        self.object.symbol_mut(api).scope = SymbolScope::Dynamic;
+        Ok(())
     }
 
     fn undefined(&mut self, name: &str, weak: bool) -> SymbolId {

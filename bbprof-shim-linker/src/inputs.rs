@@ -82,7 +82,20 @@ pub(crate) fn load(command: &LinkCommand, level: Level) -> Vec<InputFile> {
     for input in &command.inputs {
         loader.input(input, 0);
     }
+    if command.driver_static && !command.no_default_libraries {
+        // Drivers add it behind everything.
+        let mode = InputMode { static_only: true, ..InputMode::default() };
+        loader.input(&Input { name: InputName::Library("c".into()), mode }, 0);
+    }
     loader.files
+}
+
+/// Whether an archive among the inputs has this symbol in its index.
+pub(crate) fn archives_define(files: &[InputFile], symbol: &str) -> bool {
+    files.iter().filter(|file| file.kind == FileKind::Archive).any(|file| {
+        let symbols = ArchiveFile::parse(&*file.bytes).ok().and_then(|archive| archive.symbols().ok().flatten());
+        symbols.is_some_and(|mut symbols| symbols.any(|found| found.is_ok_and(|found| found.name() == symbol.as_bytes())))
+    })
 }
 
 struct Loader {
@@ -137,7 +150,8 @@ impl Loader {
         }
         let script = (kind == FileKind::Script && script_depth < MAX_SCRIPT_DEPTH).then(|| linker_script::inputs(&bytes)).flatten();
         let origin = origin(&path);
-        let thin = bytes.starts_with(b"!<thin>\n").then(|| thin_members(&bytes, &path)).unwrap_or_default();
+        let is_thin = bytes.starts_with(b"!<thin>\n");
+        let thin = if is_thin { thin_members(&bytes, &path) } else { Vec::new() };
         self.files.push(InputFile { path, origin: origin.clone(), bytes, kind, optional });
         for member in thin {
             let Ok(bytes) = MappedFile::open(&member) else { continue };

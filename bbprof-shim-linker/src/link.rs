@@ -5,8 +5,9 @@ use crate::generated_object::{self, ImageKind};
 use crate::inputs::{self, FileKind, InputFile};
 use crate::link_plan::{self, LinkPlan};
 use crate::real_linker::{self, Role};
+use crate::runtime::{self, Runtime};
 use crate::saved_link::SavedLink;
-use crate::{dependency_file, map_file, runtime, scan};
+use crate::{dependency_file, map_file, scan};
 use anyhow::{Context, Result};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -43,7 +44,8 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     }
     let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
     let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
-    let additions = Additions::write(&plan, image_kind(role.level, &command, &files), role.level)?;
+    let kind = image_kind(role.level, &command, &files);
+    let additions = Additions::write(&plan, kind, &runtime::runtime(kind, &files), role.level)?;
     drop(scan);
     if let Some(saved) = saved {
         saved.add(&additions.files, &additions.options)?;
@@ -68,10 +70,9 @@ struct Additions {
 }
 
 impl Additions {
-    fn write(plan: &LinkPlan, kind: ImageKind, level: Level) -> Result<Self> {
+    fn write(plan: &LinkPlan, kind: ImageKind, runtime: &Runtime, level: Level) -> Result<Self> {
         let folder =
             tempfile::Builder::new().prefix("bbprof-link-").tempdir().context("cannot make a temporary folder for the link")?;
-        let runtime = runtime::runtime(kind);
         let object = generated_object::generate(plan, kind).context("cannot generate the object that defines the counters")?;
         let files = [folder.path().join(OBJECT_NAME), folder.path().join(runtime.file_name)];
         for (path, bytes) in files.iter().zip([&object[..], runtime.archive]) {

@@ -2,6 +2,7 @@
 
 use crate::command_line::Level;
 use crate::generated_object::ImageKind;
+use crate::inputs::{self, InputFile};
 use std::ffi::OsString;
 
 /// A variant of the runtime, an `ar` archive.
@@ -10,7 +11,7 @@ pub(crate) struct Runtime {
     pub file_name: &'static str,
     /// Its bytes.
     pub archive: &'static [u8],
-    options: &'static [&'static str],
+    options: Vec<String>,
 }
 
 /// Thread creation is interposed by a definition that shared libraries see, too; the rest is the API of `bbprof.h`.
@@ -22,27 +23,34 @@ const DYNAMIC_OPTIONS: &[&str] = &[
     "--export-dynamic-symbol=bbprof_write",
 ];
 /// Without a dynamic linker a second definition would clash with libc's.
-const STATIC_OPTIONS: &[&str] = &["--wrap=pthread_create", "--wrap=thrd_create"];
+const THREAD_FUNCTIONS: &[&str] = &["pthread_create", "thrd_create"];
 
 /// The variant for a kind of image.
-pub(crate) fn runtime(kind: ImageKind) -> Runtime {
+pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
     match kind {
         ImageKind::Dynamic => Runtime {
             file_name: "libbbprof_rt_exec.a",
             archive: include_bytes!(concat!(env!("OUT_DIR"), "/exec/libbbprof_rt_exec.a")),
-            options: DYNAMIC_OPTIONS,
+            options: DYNAMIC_OPTIONS.iter().map(|option| (*option).to_owned()).collect(),
         },
         ImageKind::Static => Runtime {
             file_name: "libbbprof_rt_static.a",
             archive: include_bytes!(concat!(env!("OUT_DIR"), "/static/libbbprof_rt_static.a")),
-            options: STATIC_OPTIONS,
+            options: wrapping(files),
         },
         ImageKind::Library => Runtime {
             file_name: "libbbprof_rt_lib.a",
             archive: include_bytes!(concat!(env!("OUT_DIR"), "/lib/libbbprof_rt_lib.a")),
-            options: &[],
+            options: Vec::new(),
         },
     }
+}
+
+/// Wraps the functions that the libraries of the link have. The wrappers are asked for by name because some linkers search the
+/// runtime's archive once, before they know of any call.
+fn wrapping(files: &[InputFile]) -> Vec<String> {
+    let there = THREAD_FUNCTIONS.iter().filter(|function| inputs::archives_define(files, function));
+    there.flat_map(|function| [format!("--wrap={function}"), format!("--undefined=__wrap_{function}")]).collect()
 }
 
 impl Runtime {

@@ -1,11 +1,14 @@
 //! Executables of every kind, by every linker: one copy of each counter, in page-aligned banks, increments landing there.
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 mod support;
 
 use bbprof_format::image::{FLAG_DELTA, FLAG_STATIC};
 use bbprof_format::manifest::Storage;
-use bbprof_format::names::counter_array_symbol;
-use object::{Object, ObjectSection, ObjectSymbol};
+use bbprof_format::names::{GLOBAL_BANK_SYMBOL, TLS_BANK_SYMBOL, counter_array_symbol};
+use object::elf::{FileHeader64, PT_TLS};
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 use std::fs;
 use support::module::{TestModule, comdat_array};
 use support::{CLANG, LINKERS, Workshop, successful};
@@ -47,15 +50,30 @@ fn check(workshop: &Workshop, a: &TestModule, b: &TestModule, linker: &str, opti
         assert_eq!(copies, 1, "{name}");
     }
     assert!(file.section_by_name(".bbprof.manifest").is_none());
-    // The modules' own arrays are gone: the bank is all there is besides a little of libc's and the runtime's.
+    let bank = |name: &str| file.symbols().find(|symbol| symbol.name() == Ok(name)).map(|symbol| symbol.address());
     if a.storage == Storage::Tls {
+        let (address, align) = tls_segment(&bytes);
+        let tls_bank = bank(TLS_BANK_SYMBOL).unwrap();
+        assert!(align >= 4096 && (address + tls_bank) % 4096 == 0, "{address:x} {tls_bank:x} {align}");
+        // The modules' own arrays are gone: the bank is all there is besides a little of libc's and the runtime's.
         let tls = file.sections().filter(|section| section.kind() == object::SectionKind::UninitializedTls);
         let size: u64 = tls.map(|section| section.size()).sum();
         assert!((4096..2 * 4096).contains(&size), "{size} bytes of thread-local storage");
+    } else {
+        assert_eq!(bank(GLOBAL_BANK_SYMBOL).unwrap() % 4096, 0);
     }
     let headers = String::from_utf8(workshop.run("readelf -lW app").stdout).unwrap();
     let stack = headers.lines().find(|line| line.contains("GNU_STACK")).unwrap();
     assert!(stack.contains(" RW ") && !stack.contains("RWE"), "{stack}");
+}
+
+/// Address and alignment of the thread-local segment.
+fn tls_segment(bytes: &[u8]) -> (u64, u64) {
+    let header = FileHeader64::<Endianness>::parse(bytes).unwrap();
+    let endian = header.endian().unwrap();
+    let segments = header.program_headers(endian, bytes).unwrap();
+    let tls = segments.iter().find(|segment| segment.p_type(endian) == PT_TLS).unwrap();
+    (tls.p_vaddr(endian), tls.p_align(endian))
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Everything that can be on a link line: archives of all kinds, libraries, scripts, `@file`s, `-r`; and what the linker leaves out.
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 mod support;
 

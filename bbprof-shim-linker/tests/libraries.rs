@@ -1,4 +1,5 @@
 //! Shared libraries: each is an image of its own, with its own bank, map and runtime.
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 mod support;
 
@@ -53,6 +54,50 @@ fn a_library_in_a_program_that_is_not_instrumented_loaded_by_dlopen() {
     for (linker, _) in LINKERS {
         successful(&mut workshop.clang(linker, "-shared inlib.o -o libx.so"));
         assert_eq!(workshop.counted_in("open", &["libx.so"])[0].array(in_library.id()), [1, 0]);
+    }
+}
+
+/// Only references from the generated object pull the runtime's parts out of its archive: modules refer to it weakly.
+#[test]
+fn threads_in_library_code_and_the_api_called_weakly() {
+    let (workshop, in_library, in_program) = workshop(Storage::Delta, Storage::Delta);
+    workshop.plain(
+        "threads.o",
+        "#include <pthread.h>
+         void app1(void); void lib1(void); int bbprof_dump(const char *) __attribute__((weak));
+         static void *run(void *x) { app1(); lib1(); return x; }
+         int main(void) {
+             pthread_t t; run(0);
+             for (int i = 0; i < 3; i++) { pthread_create(&t, 0, run, 0); pthread_join(t, 0); }
+             return bbprof_dump ? bbprof_dump(\"dumped\") : 1;
+         }",
+    );
+    for (linker, _) in LINKERS {
+        println!("{linker}");
+        successful(&mut workshop.clang(linker, "-shared inlib.o -o libx.so -Wl,-soname,libx.so"));
+        successful(&mut workshop.clang(linker, "threads.o inapp.o libx.so -o app -Wl,-rpath,$ORIGIN"));
+        let counted = workshop.counted_in("app", &["libx.so", "app"]);
+        assert_eq!(counted[0].array(in_library.id()), [4, 0]);
+        assert_eq!(counted[1].array(in_program.id()), [4]);
+        assert!(workshop.path("dumped").exists());
+        successful(&mut workshop.clang(linker, "-static threads.o inapp.o inlib.o -o app"));
+        assert_eq!(workshop.counted("app").array(in_library.id()), [4, 0]);
+    }
+}
+
+/// What rustc says for a cdylib.
+#[test]
+fn libraries_that_export_little() {
+    let (workshop, in_library, _) = workshop(Storage::Delta, Storage::Tls);
+    fs::write(workshop.path("exports"), "{ global: lib1; lib2; inlib_calls_shared; local: *; };").unwrap();
+    for (linker, _) in LINKERS {
+        let options = "-shared inlib.o -o libx.so -Wl,-soname,libx.so -Wl,--version-script=exports -Wl,--gc-sections -Wl,-z,defs";
+        successful(&mut workshop.clang(linker, options));
+        successful(workshop.command(CLANG).args(["main.o", "inapp.o", "libx.so", "-o", "app", "-Wl,-rpath,$ORIGIN"]));
+        assert_eq!(workshop.counted_in("app", &["libx.so"])[0].array(in_library.id()), [1, 7], "{linker}");
+        let exported = String::from_utf8(workshop.run("nm -D --defined-only libx.so").stdout).unwrap();
+        // gold lists its hidden symbols, too, as local ones.
+        assert!(exported.lines().all(|line| !line.contains("bbprof") || line.contains(" d ")), "{exported}");
     }
 }
 

@@ -1,4 +1,5 @@
 //! The shim among its neighbours: exit codes, wrong inputs, saved links, dependency files, finding the real linker.
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 mod support;
 

@@ -130,6 +130,7 @@ pub(super) fn read(arguments: &[OsString]) -> LinkCommand {
                 "-shared" | "--shared" => ld.command().product = Product::SharedLibrary,
                 "-r" => ld.command().product = Product::Relocatable,
                 "-static" | "--static" | "-static-pie" => ld.command().driver_static = true,
+                "-nostdlib" | "-nodefaultlibs" | "-nolibc" => ld.command().no_default_libraries = true,
                 "-" => {}
                 _ => pending = letter_or_other(&mut ld, &text, argument),
             }

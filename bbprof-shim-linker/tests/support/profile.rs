@@ -3,7 +3,8 @@
 use super::{Workshop, successful};
 use bbprof_format::Digest;
 use bbprof_format::manifest::Manifest;
-use bbprof_format::map::{Bank, BuildMap};
+use bbprof_format::map::{ArrayPlacement, Bank, BuildMap};
+use bbprof_format::raw::{Fate, RawProfile, State};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -27,36 +28,24 @@ impl Workshop {
 
     /// Runs a program and tells what was counted in these images.
     pub(crate) fn counted_in(&self, program: &str, images: &[&str]) -> Vec<Counted> {
-        let out = self.path("standin");
-        successful(self.command("sh").arg("-c").arg(format!("./{program} 3>{}", out.display())));
-        let text = fs::read_to_string(&out).unwrap();
-        println!("{text}");
-        images.iter().map(|image| self.image(image, &text)).collect()
+        let raw = self.path("raw");
+        let _ = fs::remove_file(&raw);
+        successful(self.command(self.path(program)).env("BBPROF_OUT", &raw));
+        let raw = RawProfile::read(&fs::read(raw).unwrap()).unwrap();
+        assert!(raw.state == State::Complete && matches!(raw.fate, Fate::Exit { status: None | Some(0) }), "{:?}", raw.fate);
+        images.iter().map(|image| self.image(image, &raw)).collect()
     }
 
-    fn image(&self, program: &str, text: &str) -> Counted {
-        let map = self.map(program);
-        let text = text.lines().find(|line| line.starts_with(&map.build_id.to_string())).unwrap();
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let flags = words[1].parse().unwrap();
-        let part = |name: &str| {
-            let start = words.iter().position(|w| w.starts_with(name));
-            let Some(start) = start else { return Vec::new() };
-            words[start + 1..].iter().map_while(|w| w.parse::<u64>().ok()).collect()
+    fn image(&self, output: &str, raw: &RawProfile) -> Counted {
+        let map = self.map(output);
+        let image = raw.images.iter().find(|image| image.build_id == map.build_id).unwrap();
+        assert_eq!(image.layout, map.body.layout);
+        let counters = |array: &ArrayPlacement| {
+            let bank = if array.bank == Bank::Tls { &image.tls_counters } else { &image.global_counters };
+            bank[array.first as usize..][..array.len as usize].to_vec()
         };
-        assert!(words.iter().all(|w| !w.contains('@') || w.ends_with("@0") || map.body.tls_counters == 0), "{text}");
-        let (tls, global) = (part("tls@"), part("global@"));
-        let presence = part("present").into_iter().map(|p| p != 0).collect();
-        let by_array = map
-            .body
-            .arrays
-            .iter()
-            .map(|array| {
-                let bank = if array.bank == Bank::Tls { &tls } else { &global };
-                (array.name, bank[array.first as usize..][..array.len as usize].to_vec())
-            })
-            .collect();
-        Counted { map, by_array, presence, flags }
+        let by_array = map.body.arrays.iter().map(|array| (array.name, counters(array))).collect();
+        Counted { by_array, presence: image.presence.clone(), flags: image.flags, map }
     }
 }
 
