@@ -35,7 +35,7 @@ static bool rehouse(struct process *process, struct image *image, enum bank bank
     if (view == NULL)
         return false;
     bool is_block = own && bank == BANK_GLOBAL && segment != image->segments[bank];
-    if (is_block && platform_map_over(segment->view, view, num_bytes) == 0) {
+    if (is_block && raw_map_over(process, segment->view, view, offset, num_bytes) == 0) {
         /* The thread knows its block by address. */
         platform_unmap(view, num_bytes);
     } else {
@@ -44,7 +44,7 @@ static bool rehouse(struct process *process, struct image *image, enum bank bank
     }
     segment->offset = offset;
     if (segment->place != NULL && (own || bank == BANK_GLOBAL)) {
-        if (platform_map_over(segment->place, segment->view, num_bytes) != 0) {
+        if (raw_map_over(process, segment->place, segment->view, offset, num_bytes) != 0) {
             segment->aside = segment->place;
             segment->place = NULL;
         }
@@ -88,7 +88,7 @@ static void in_child(void) {
     if (process == NULL)
         return;
     if (process->pid != platform_process_id()) {
-        process->lock.owner = platform_thread_id();
+        process_lock_inherit(process);
         process->pid = platform_process_id();
         process->parent_pid = platform_parent_id();
         process->start_ticks = platform_start_ticks();

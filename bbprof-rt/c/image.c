@@ -109,17 +109,16 @@ struct image *image_join(struct process *process, struct bbprof_image *record) {
 void image_adopt_storage(struct process *process, struct image *image) {
     struct segment *global = image->segments[BANK_GLOBAL];
     if (global != NULL) {
-        segment_attach(global, image->global_bank, bank_bytes(image, BANK_GLOBAL), image->counters[BANK_GLOBAL]);
+        segment_attach(process, image, BANK_GLOBAL, global, image->global_bank);
         global->owner = platform_thread_id();
     }
 #ifdef BBPROF_RT_EXEC
     struct segment *tls = image->segments[BANK_TLS];
     if (tls != NULL) {
-        segment_attach(tls, __bbprof_tls_bank, bank_bytes(image, BANK_TLS), image->counters[BANK_TLS]);
+        segment_attach(process, image, BANK_TLS, tls, __bbprof_tls_bank);
         tls->owner = platform_thread_id();
     }
 #endif
-    (void)process;
 }
 
 /* Its pages go with it, its counts stay. Threads may count on until they are really unmapped, so nothing is put in their place. */

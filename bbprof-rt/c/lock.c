@@ -1,6 +1,21 @@
 /* lock.c: the process's lock. Recursive, because a callback of bbprof_write may reach the runtime again. */
 #include "process.h"
 
+enum { FREE, HELD, CONTENDED };
+
+#define SPINS 100u /* a guess: most holders are done after one or two system calls */
+
+static void acquire(uint32_t *state) {
+    for (unsigned spin = 0; spin < SPINS; spin++) {
+        uint32_t free = FREE;
+        if (__atomic_compare_exchange_n(state, &free, HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return;
+        __builtin_ia32_pause();
+    }
+    while (__atomic_exchange_n(state, CONTENDED, __ATOMIC_ACQUIRE) != FREE)
+        platform_wait(state, CONTENDED);
+}
+
 void process_lock(struct process *process) {
     struct lock *lock = &process->lock;
     int32_t self = platform_thread_id();
@@ -9,15 +24,8 @@ void process_lock(struct process *process) {
         return;
     }
     uint64_t signals = platform_block_signals();
-    for (unsigned attempts = 0;; attempts++) {
-        int32_t nobody = 0;
-        if (__atomic_compare_exchange_n(&lock->owner, &nobody, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-            break;
-        if (attempts > 64)
-            platform_yield();
-        else
-            __builtin_ia32_pause();
-    }
+    acquire(&lock->state);
+    __atomic_store_n(&lock->owner, self, __ATOMIC_RELAXED);
     lock->depth = 1;
     lock->signals = signals;
 }
@@ -27,6 +35,14 @@ void process_unlock(struct process *process) {
     if (--lock->depth > 0)
         return;
     uint64_t signals = lock->signals;
-    __atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&lock->owner, 0, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&lock->state, FREE, __ATOMIC_RELEASE) == CONTENDED)
+        platform_wake(&lock->state);
     platform_restore_signals(signals);
+}
+
+/* In a fork's child: the lock is held by the thread that forked, which has another number now; nobody else waits. */
+void process_lock_inherit(struct process *process) {
+    __atomic_store_n(&process->lock.owner, platform_thread_id(), __ATOMIC_RELAXED);
+    __atomic_store_n(&process->lock.state, HELD, __ATOMIC_RELAXED);
 }

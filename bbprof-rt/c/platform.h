@@ -32,8 +32,10 @@ int platform_extend(int file, uint64_t from, uint64_t to);
 void *platform_map_private(size_t num_bytes);
 /* Pages of a file, or (file < 0) of memory that can be mapped a second time. */
 void *platform_map_shared(int file, uint64_t offset, size_t num_bytes, int *why);
-/* Maps the pages behind `view` a second time, in place of those at `place`. */
+/* Maps the pages behind `view` a second time, in place of those at `place`. On failure there are fresh pages. */
 int platform_map_over(void *place, void *view, size_t num_bytes);
+/* The same for pages of a file. */
+int platform_map_file_over(void *place, int file, uint64_t offset, size_t num_bytes);
 /* Puts fresh private pages there. */
 int platform_map_fresh(void *place, size_t num_bytes);
 void platform_unmap(void *view, size_t num_bytes);
@@ -45,7 +47,9 @@ int32_t platform_thread_id(void);
 bool platform_thread_exists(int32_t process, int32_t thread);
 /* How many threads of this process are still running, the caller left out; -1 = cannot be told. */
 int platform_other_threads(void);
-void platform_yield(void);
+/* Sleeps while *word is `value`, until woken or for no reason. */
+void platform_wait(uint32_t *word, uint32_t value);
+void platform_wake(uint32_t *word);
 uint64_t platform_block_signals(void);
 void platform_restore_signals(uint64_t mask);
 bool platform_runs_with_raised_privileges(void);

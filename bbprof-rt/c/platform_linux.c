@@ -6,7 +6,7 @@
 #include <asm/unistd.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -158,6 +158,14 @@ int platform_map_over(void *place, void *view, size_t num_bytes) {
     return (int)result;
 }
 
+int platform_map_file_over(void *place, int file, uint64_t offset, size_t num_bytes) {
+    int why;
+    map(place, num_bytes, MAP_SHARED | MAP_FIXED, file, offset, &why);
+    if (why != 0)
+        platform_map_fresh(place, num_bytes);
+    return why;
+}
+
 int platform_map_fresh(void *place, size_t num_bytes) {
     int why;
     map(place, num_bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_STACK, -1, 0, &why);
@@ -254,9 +262,12 @@ int platform_other_threads(void) {
     return others;
 }
 
-void platform_yield(void) {
-    struct timespec pause = {0, 20000};
-    CALL3(__NR_nanosleep, &pause, 0, 0);
+void platform_wait(uint32_t *word, uint32_t value) {
+    CALL6(__NR_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, 0, 0, 0);
+}
+
+void platform_wake(uint32_t *word) {
+    CALL6(__NR_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
 }
 
 #define KERNEL_SIGNAL_SET_BYTES 8

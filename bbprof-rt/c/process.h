@@ -15,12 +15,13 @@
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
 #define PROCESS_ABI 1u
 #define PATH_BYTES 4200u
-#define SCRATCH_BYTES 32768u
+#define BUFFER_BYTES 32768u
 
 enum bank { BANK_TLS, BANK_GLOBAL, NUM_BANKS };
 
 struct lock {
-    int32_t owner; /* thread id, 0 = free */
+    uint32_t state;
+    int32_t owner; /* thread id, 0 = none */
     uint32_t depth;
     uint64_t signals; /* the owner's signal mask from before */
 };
@@ -74,7 +75,7 @@ struct process {
     uint64_t start_ticks, begun_ns;
     bool wants_file;
     bool is_fork_child;
-    bool has_complained;
+    bool has_complained, has_noted_aside;
     bool finished;
     uint32_t baseline, threads, num_dumps;
     int32_t forking_thread;
@@ -87,12 +88,13 @@ struct process {
     char pattern[PATH_BYTES]; /* of the raw profile's path, absolute if possible */
     char test_name[256];
     char path_scratch[2][PATH_BYTES];
-    _Alignas(8) uint8_t scratch[SCRATCH_BYTES];
+    _Alignas(8) uint8_t buffer[BUFFER_BYTES];
 };
 
 /* lock.c */
 void process_lock(struct process *process);
 void process_unlock(struct process *process);
+void process_lock_inherit(struct process *process);
 
 /* process.c */
 struct process *process_create(char **environment, const struct bbprof_image *record);
@@ -120,8 +122,9 @@ struct segment *segment_create(struct process *process, struct image *image, enu
 /* A segment that nobody counts in any more, or a new one. */
 struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner);
 /* The bank at `place` counts in the segment from now on; what was counted there is added. */
-void segment_attach(struct segment *segment, uint64_t *place, uint64_t num_bytes, uint64_t num_counters);
-void segment_detach(struct segment *segment, uint64_t num_bytes, uint64_t num_counters);
+void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place);
+/* The pages at the segment's place become fresh ones. */
+void segment_detach(const struct image *image, enum bank bank, struct segment *segment);
 /* Adds counters to others and makes them zero. */
 void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters);
 /* Counts since the last reset of counters `first..first + num`. */
@@ -133,6 +136,8 @@ int raw_publish(struct process *process);
 void raw_abandon(struct process *process);
 /* Zeroed counters, in the file if there is one (*offset != 0) and it can grow, else in memory. */
 uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *offset);
+/* Maps reserved counters a second time, in place of the pages at `place`. On failure there are fresh pages. */
+int raw_map_over(struct process *process, void *place, void *view, uint64_t offset, uint64_t num_bytes);
 void raw_append(struct process *process, struct raw_entry *entry);
 void raw_set_fate(struct process *process, enum raw_fate fate, int status, int live_threads);
 void raw_set_baseline(struct process *process, uint32_t baseline);

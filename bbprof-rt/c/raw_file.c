@@ -208,6 +208,21 @@ uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *off
     return platform_map_shared(-1, 0, num_bytes, &why);
 }
 
+int raw_map_over(struct process *process, void *place, void *view, uint64_t offset, uint64_t num_bytes) {
+    struct raw_file *raw = &process->raw;
+    int why = platform_map_over(place, view, num_bytes);
+    if (why == 0 || offset == 0 || !raw->in_use)
+        return why;
+    /* Not all systems map pages twice by themselves (valgrind does not). */
+    int file = raw->file >= 0 ? raw->file : reopen(raw);
+    if (file < 0)
+        return file;
+    why = platform_map_file_over(place, file, offset, num_bytes);
+    if (file != raw->file)
+        platform_close(file);
+    return why;
+}
+
 static void store(struct raw_entry *to, const struct raw_entry *entry) {
     for (int i = 0; i < 7; i++)
         to->words[i] = entry->words[i];

@@ -56,20 +56,26 @@ void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters) {
     }
 }
 
-void segment_attach(struct segment *segment, uint64_t *place, uint64_t num_bytes, uint64_t num_counters) {
+void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place) {
     bool can_map = ((uintptr_t)place & (BBPROF_PAGE_BYTES - 1)) == 0;
-    counters_move(segment->view, place, num_counters);
-    if (can_map && platform_map_over(place, segment->view, num_bytes) == 0)
+    counters_move(segment->view, place, image->counters[bank]);
+    if (can_map && raw_map_over(process, place, segment->view, segment->offset, bank_bytes(image, bank)) == 0) {
         segment->place = place;
-    else
-        segment->aside = place;
+        return;
+    }
+    segment->aside = place;
+    if (process->raw.in_use && !process->has_noted_aside) {
+        process->has_noted_aside = true;
+        entries_of_note("Some counters could not be mapped to the file: their counts are here only if an exit was seen.", append_to_log,
+                        process);
+    }
 }
 
-void segment_detach(struct segment *segment, uint64_t num_bytes, uint64_t num_counters) {
+void segment_detach(const struct image *image, enum bank bank, struct segment *segment) {
     if (segment->place != NULL)
-        platform_map_fresh(segment->place, num_bytes);
+        platform_map_fresh(segment->place, bank_bytes(image, bank));
     if (segment->aside != NULL)
-        counters_move(segment->view, segment->aside, num_counters);
+        counters_move(segment->view, segment->aside, image->counters[bank]);
     segment->place = NULL;
     segment->aside = NULL;
 }

@@ -7,18 +7,35 @@
 
 #define COMPLETE_SUFFIX ".new"
 
-/* The stream: goes to the sink in pieces, and is summed on the way. */
+/* The stream: goes to the sink in pieces of up to BUFFER_BYTES, and is summed on the way. */
 struct stream {
     byte_sink sink;
     void *context;
+    uint8_t *buffer;
+    size_t buffered_bytes;
     uint64_t checksum;
     int why;
 };
 
+static void flush(struct stream *stream) {
+    if (stream->why == 0 && stream->buffered_bytes > 0)
+        stream->why = stream->sink(stream->context, stream->buffer, stream->buffered_bytes);
+    stream->buffered_bytes = 0;
+}
+
+/* Room for a multiple of eight bytes, to be filled and given to `put` before the next. */
+static void *room_for(struct stream *stream, size_t num_bytes) {
+    if (num_bytes > BUFFER_BYTES - stream->buffered_bytes)
+        flush(stream);
+    return stream->buffer + stream->buffered_bytes;
+}
+
 static void put(struct stream *stream, const void *bytes, size_t num_bytes) {
-    stream->checksum = raw_checksum(stream->checksum, bytes, num_bytes);
-    if (stream->why == 0)
-        stream->why = stream->sink(stream->context, bytes, num_bytes);
+    void *room = room_for(stream, num_bytes);
+    if (room != bytes)
+        bytes_copy(room, bytes, num_bytes);
+    stream->checksum = raw_checksum(stream->checksum, room, num_bytes);
+    stream->buffered_bytes += num_bytes;
 }
 
 static void put_entry(void *context, struct raw_entry *entry) {
@@ -39,18 +56,22 @@ static void describe(const struct process *process, entry_sink sink, void *conte
 }
 
 static void put_counters(struct process *process, const struct image *image, enum bank bank, struct stream *stream) {
-    uint64_t *sums = (uint64_t *)(void *)process->scratch;
-    const uint64_t at_once = SCRATCH_BYTES / sizeof *sums;
+    const uint64_t at_once = BUFFER_BYTES / 8;
     for (uint64_t first = 0; first < image->counters[bank]; first += at_once) {
         uint64_t left = image->counters[bank] - first;
         uint64_t num = left < at_once ? left : at_once;
+        uint64_t *sums = room_for(stream, num * sizeof *sums);
         segments_sum(process, image, bank, first, num, sums);
         put(stream, sums, num * sizeof *sums);
     }
 }
 
-int snapshot_write(struct process *process, enum raw_fate fate, int status, int live_threads, byte_sink sink, void *context) {
-    struct stream stream = {sink, context, RAW_CHECKSUM_SEED, 0};
+/* What will be written, in bytes. */
+struct extent {
+    uint64_t counters_at, length;
+};
+
+static struct extent measure(const struct process *process) {
     uint64_t num_entries = 1, num_counters = 0;
     describe(process, count_entry, &num_entries);
     for (const struct image *image = process->images; image != NULL; image = image->next) {
@@ -59,12 +80,19 @@ int snapshot_write(struct process *process, enum raw_fate fate, int status, int 
             num_counters += image->counters[bank];
         }
     }
-    uint64_t offset = sizeof(struct raw_header) + num_entries * sizeof(struct raw_entry);
+    uint64_t counters_at = sizeof(struct raw_header) + num_entries * sizeof(struct raw_entry);
+    return (struct extent){counters_at, counters_at + num_counters * 8 + sizeof(uint64_t)};
+}
+
+int snapshot_write(struct process *process, enum raw_fate fate, int status, int live_threads, byte_sink sink, void *context) {
+    struct stream stream = {sink, context, process->buffer, 0, RAW_CHECKSUM_SEED, 0};
+    struct extent extent = measure(process);
     struct raw_header header;
-    raw_fill_header(&header, process, RAW_STATE_COMPLETE, offset + num_counters * 8 + 8);
+    raw_fill_header(&header, process, RAW_STATE_COMPLETE, extent.length);
     header.fate = raw_guarded(raw_fate_word(fate, status, live_threads));
     put(&stream, &header, sizeof header);
     describe(process, put_entry, &stream);
+    uint64_t offset = extent.counters_at;
     for (const struct image *image = process->images; image != NULL; image = image->next) {
         for (int bank = 0; bank < NUM_BANKS; bank++) {
             if (image->counters[bank] == 0)
@@ -83,19 +111,12 @@ int snapshot_write(struct process *process, enum raw_fate fate, int status, int 
             put_counters(process, image, (enum bank)bank, &stream);
     uint64_t checksum = stream.checksum;
     put(&stream, &checksum, sizeof checksum);
+    flush(&stream);
     return stream.why;
 }
 
-struct file_target {
-    int file;
-    uint64_t length_bytes;
-};
-
 static int put_in_file(void *context, const void *bytes, size_t num_bytes) {
-    struct file_target *target = context;
-    target->length_bytes += num_bytes;
-    int why = platform_length_allowed(target->length_bytes);
-    return why != 0 ? why : platform_write_all(target->file, bytes, num_bytes);
+    return platform_write_all(*(const int *)context, bytes, num_bytes);
 }
 
 int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path) {
@@ -109,11 +130,14 @@ int snapshot_save(struct process *process, enum raw_fate fate, int status, int l
     struct file_identity there;
     if (platform_identify_path(path, &there) == 0 && !there.regular && !there.link)
         return -EEXIST;
-    struct file_target target = {platform_open(temporary, OPEN_CREATE), 0};
-    if (target.file < 0)
-        return target.file;
-    int why = snapshot_write(process, fate, status, live_threads, put_in_file, &target);
-    platform_close(target.file);
+    int file = platform_open(temporary, OPEN_CREATE);
+    if (file < 0)
+        return file;
+    /* With its space reserved, a full disk shows now, and renaming need not wait until ext4 has chosen blocks. */
+    int why = platform_extend(file, 0, measure(process).length);
+    if (why == 0)
+        why = snapshot_write(process, fate, status, live_threads, put_in_file, &file);
+    platform_close(file);
     if (why == 0)
         why = platform_rename(temporary, path);
     if (why != 0)

@@ -37,7 +37,7 @@ static struct process *current(void) {
 static void release(struct process *process, struct segment *segment) {
     const struct image *image = __bbprof_image.image;
     process_lock(process);
-    segment_detach(segment, bank_bytes(image, BANK_TLS), image->counters[BANK_TLS]);
+    segment_detach(image, BANK_TLS, segment);
     segment->owner = THREAD_NONE;
     process_unlock(process);
 }
@@ -77,7 +77,7 @@ static void *trampoline(void *argument) {
     int (*start_c11)(void *) = segment->start_c11;
     argument = segment->argument;
     segment->owner = platform_thread_id();
-    segment_attach(segment, __bbprof_tls_bank, bank_bytes(image, BANK_TLS), image->counters[BANK_TLS]);
+    segment_attach(process, image, BANK_TLS, segment, __bbprof_tls_bank);
     process_unlock(process);
     if (pthread_setspecific(key, segment) != 0) {
         release(process, segment);

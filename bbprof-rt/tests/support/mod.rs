@@ -1,5 +1,8 @@
 //! Builds the runtime's archives and the hand-instrumented programs of `tests/c`, runs them, reads what they left.
 
+#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(clippy::unwrap_used, reason = "test code")]
+
 use bbprof_format::raw::{Fate, ImageCounts, RawProfile, State};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -7,7 +10,6 @@ use std::sync::{Mutex, OnceLock};
 
 /// How a program is linked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(dead_code)]
 pub(crate) enum Link {
     Dynamic,
     Static,
@@ -15,13 +17,11 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    #[allow(dead_code)]
     pub(crate) const ALL: [Self; 3] = [Self::Dynamic, Self::Static, Self::StaticPie];
 }
 
 /// First byte of the build ids in `tests/c`.
 pub(crate) const PROGRAM: u8 = 0xe0;
-#[allow(dead_code)]
 pub(crate) const LIBRARY: u8 = 0x1b;
 
 fn source(name: &str) -> PathBuf {
@@ -84,7 +84,6 @@ pub(crate) fn archive(variant: &'static str, compiler: &str) -> PathBuf {
 }
 
 /// Links the scenario program.
-#[allow(dead_code)]
 pub(crate) fn program(link: Link) -> PathBuf {
     program_with(link, 1000)
 }
@@ -108,7 +107,6 @@ pub(crate) fn program_with(link: Link, tls_counters: u32) -> PathBuf {
 }
 
 /// Links the profiled library.
-#[allow(dead_code)]
 pub(crate) fn library() -> PathBuf {
     let runtime = archive("lib", "cc");
     once("liblibrary.so", |path| {
@@ -119,7 +117,6 @@ pub(crate) fn library() -> PathBuf {
 }
 
 /// Links the program that is not profiled with the library that is.
-#[allow(dead_code)]
 pub(crate) fn plain_program() -> PathBuf {
     let library = library();
     once("plain", |path| {
@@ -134,7 +131,6 @@ pub(crate) fn plain_program() -> PathBuf {
 /// What a run left.
 pub(crate) struct Run {
     pub(crate) status: ExitStatus,
-    #[allow(dead_code)]
     pub(crate) stderr: String,
     pub(crate) folder: tempfile::TempDir,
 }
@@ -206,7 +202,6 @@ pub(crate) fn assert_tls(profile: &RawProfile, expected: [u64; 5]) {
 
 /// Checks the program's global counters 0 and 1, and that all others are zero.
 #[track_caller]
-#[allow(dead_code)]
 pub(crate) fn assert_global(profile: &RawProfile, expected: [u64; 2]) {
     let counters = &image(profile, PROGRAM).global_counters;
     assert_eq!(counters[..2], expected);
@@ -215,7 +210,6 @@ pub(crate) fn assert_global(profile: &RawProfile, expected: [u64; 2]) {
 
 /// Checks how it ended.
 #[track_caller]
-#[allow(dead_code)]
 pub(crate) fn assert_end(profile: &RawProfile, state: State, fate: Fate) {
     assert_eq!((profile.state, profile.fate), (state, fate));
 }
