@@ -82,7 +82,8 @@ pub(crate) fn run(role: Role, argv: Vec<OsString>) -> Result<u8> {
         Ok(matches) => matches,
         Err(error) => {
             // Help and version go to stdout with 0, the rest to stderr.
-            error.print()?;
+            // A closed pipe (`| head`) is no failure.
+            let _ = error.print();
             return Ok(if error.use_stderr() { Exit::Usage as u8 } else { 0 });
         }
     };

@@ -38,7 +38,7 @@ pub(crate) struct Settings {
     #[arg(long = "ir", num_args = 0..=1, default_missing_value = "true", require_equals = true, value_name = "BOOL")]
     pub ir: Option<bool>,
     /// Place counters by an earlier profile
-    #[arg(long, value_name = "PROFILE")]
+    #[arg(long, value_name = "PROFILE", hide = true)]
     pub weights: Option<PathBuf>,
 }
 

@@ -111,6 +111,7 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
             user_wrapper: None,
             nightly: rustc.is_nightly(),
             selection: Selection::All,
+            doctest_maps: None,
             c: None,
         },
     )?;

@@ -36,6 +36,8 @@ pub(crate) struct ToolSettings {
     /// rustc accepts `-Z` without `RUSTC_BOOTSTRAP`.
     pub nightly: bool,
     pub selection: Selection,
+    /// Where the build maps of doctests are kept, whose programs rustdoc removes.
+    pub doctest_maps: Option<PathBuf>,
     /// The plugin and compilers for C and C++, when there is a clang for them.
     pub c: Option<CTools>,
 }

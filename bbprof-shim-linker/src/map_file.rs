@@ -1,7 +1,7 @@
 //! Puts the build map beside the output, and a link to it where maps are looked up by build id.
 
 use anyhow::{Context, Result};
-use bbprof_format::map::{self, BuildMap};
+use bbprof_format::{BuildId, map};
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -25,11 +25,11 @@ pub(crate) fn remove_stale(output: &Path) {
     }
 }
 
-/// Writes the map beside the output, in one step, and the link in the cache, when that is possible.
+/// Writes an encoded map beside the output, in one step, and the link in the cache, when that is possible.
 ///
 /// # Errors
 /// When the map cannot be written.
-pub(crate) fn write(map: &BuildMap, output: &Path) -> Result<()> {
+pub(crate) fn write(build_id: BuildId, map: &[u8], output: &Path) -> Result<()> {
     if !output.is_file() {
         // `-o /dev/null`: nothing that could be run.
         return Ok(());
@@ -42,19 +42,32 @@ pub(crate) fn write(map: &BuildMap, output: &Path) -> Result<()> {
         .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)
         .with_context(what)?;
-    file.write_all(&map.encode()).with_context(what)?;
+    let bytes = map.encode();
+    file.write_all(&bytes).with_context(what)?;
     file.persist(&path).with_context(what)?;
     // A convenience for binaries that are moved away from their map.
-    let _ = link_in_cache(map, &path);
+    let _ = link_in_cache(map, &keep(map, &bytes).unwrap_or(path));
     Ok(())
 }
 
-fn link_in_cache(map: &BuildMap, path: &Path) -> Option<()> {
+/// Where a copy of the map is, when `BBPROF_KEEP_MAPS` names a folder for copies: rustdoc removes a doctest's output, and what
+/// is beside it, as soon as it has run.
+fn keep(map: &BuildMap, bytes: &[u8]) -> Option<PathBuf> {
+    let folder = PathBuf::from(env::var_os("BBPROF_KEEP_MAPS").filter(|folder| !folder.is_empty())?);
+    fs::create_dir_all(&folder).ok()?;
+    let mut file = tempfile::NamedTempFile::new_in(&folder).ok()?;
+    file.write_all(bytes).ok()?;
+    let path = folder.join(format!("{build_id}.{}", map::EXTENSION));
+    file.persist(&path).ok()?;
+    Some(path)
+}
+
+fn link_in_cache(build_id: BuildId, path: &Path) -> Option<()> {
     let cache = env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let cache = cache.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))?;
     let folder = cache.join("bbprof").join("maps");
     fs::create_dir_all(&folder).ok()?;
-    let link = folder.join(format!("{}.{}", map.build_id, map::EXTENSION));
+    let link = folder.join(format!("{build_id}.{}", map::EXTENSION));
     let target = fs::canonicalize(path).ok()?;
     if fs::read_link(&link).is_ok_and(|old| old == target) {
         return Some(());

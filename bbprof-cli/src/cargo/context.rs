@@ -102,6 +102,7 @@ impl Context {
                 user_wrapper,
                 nightly: rustc.is_nightly(),
                 selection,
+                doctest_maps: Some(our_dir.join("doctest-maps")),
                 c,
             },
         )?;

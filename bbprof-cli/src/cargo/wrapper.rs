@@ -70,6 +70,9 @@ pub(crate) fn rustdoc(argv: &[OsString]) -> Result<u8> {
     command.args(arguments);
     if arguments.iter().any(|word| word == "--test") {
         link_with_shim(&mut command, &Seen::of(arguments), &settings)?;
+        if let Some(folder) = &settings.doctest_maps {
+            command.env("BBPROF_KEEP_MAPS", folder);
+        }
     }
     execute(command)
 }
