@@ -50,12 +50,18 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     if let Some(saved) = saved {
         saved.add(&additions.files, &additions.options)?;
     }
-    let status = link(&linker, arguments, &additions)?;
+    // Compressing the map of a big program takes as long as a fast linker takes for the rest.
+    let (status, map) = std::thread::scope(|scope| {
+        let map = scope.spawn(|| plan.map.encode());
+        (link(&linker, arguments, &additions), map.join())
+    });
+    let status = status?;
     if status.success() {
         if let Some(listing) = &command.dependency_file {
             tidy_dependency_file(listing, additions.folder.path());
         }
-        map_file::write(&plan.map, &output)?;
+        let map = map.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        map_file::write(plan.map.build_id, &map, &output)?;
     }
     drop(additions);
     Ok(pass_on(status))

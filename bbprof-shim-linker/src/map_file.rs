@@ -42,21 +42,20 @@ pub(crate) fn write(build_id: BuildId, map: &[u8], output: &Path) -> Result<()> 
         .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)
         .with_context(what)?;
-    let bytes = map.encode();
-    file.write_all(&bytes).with_context(what)?;
+    file.write_all(map).with_context(what)?;
     file.persist(&path).with_context(what)?;
     // A convenience for binaries that are moved away from their map.
-    let _ = link_in_cache(map, &keep(map, &bytes).unwrap_or(path));
+    let _ = link_in_cache(build_id, &keep(build_id, map).unwrap_or(path));
     Ok(())
 }
 
 /// Where a copy of the map is, when `BBPROF_KEEP_MAPS` names a folder for copies: rustdoc removes a doctest's output, and what
 /// is beside it, as soon as it has run.
-fn keep(map: &BuildMap, bytes: &[u8]) -> Option<PathBuf> {
+fn keep(build_id: BuildId, map: &[u8]) -> Option<PathBuf> {
     let folder = PathBuf::from(env::var_os("BBPROF_KEEP_MAPS").filter(|folder| !folder.is_empty())?);
     fs::create_dir_all(&folder).ok()?;
     let mut file = tempfile::NamedTempFile::new_in(&folder).ok()?;
-    file.write_all(bytes).ok()?;
+    file.write_all(map).ok()?;
     let path = folder.join(format!("{build_id}.{}", map::EXTENSION));
     file.persist(&path).ok()?;
     Some(path)
