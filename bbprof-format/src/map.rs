@@ -84,7 +84,37 @@ pub struct LinkedModule {
     /// Position in the presence table, when the linker was free to leave the module out; `None` = always linked.
     pub optional: Option<u32>,
     /// Its manifest, all bytes; see [`crate::manifest::Manifest::read`].
+    #[serde(with = "whole_bytes")]
     pub manifest: Vec<u8>,
+}
+
+/// Bytes as a block. Serde takes a `Vec<u8>` one byte after another, which is the same in the file but slow for most of a map.
+mod whole_bytes {
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
+    use std::fmt;
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        deserializer.deserialize_byte_buf(Bytes)
+    }
+
+    struct Bytes;
+
+    impl Visitor<'_> for Bytes {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("bytes")
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+            Ok(bytes.to_vec())
+        }
+    }
 }
 
 /// The digest of counter arrays in order, for [`Body::layout`].
