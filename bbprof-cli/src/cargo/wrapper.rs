@@ -56,6 +56,10 @@ pub(crate) fn rustc(argv: &[OsString]) -> Result<u8> {
     if arguments.iter().any(is_ours) && seen.is_instrumentable() && !within_build_script {
         command.args(arguments);
         bootstrap(&mut command, &settings);
+        complete(&mut command, &seen);
+        if seen.links {
+            link_with_shim(&mut command, &seen, &settings)?;
+        }
     } else {
         command.args(arguments.iter().filter(|word| !is_ours(word)));
     }
@@ -114,6 +118,11 @@ fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) {
     let mut plugin = OsString::from("-Zllvm-plugins=");
     plugin.push(&settings.rustc_plugin);
     command.arg(plugin);
+    complete(command, seen);
+}
+
+/// Line tables, which do not change code, where no debug information was asked for.
+fn complete(command: &mut Command, seen: &Seen) {
     if !seen.has_debug_info {
         command.arg("-Cdebuginfo=line-tables-only");
     }
