@@ -3,6 +3,9 @@
 //! A line's blocks are such a set: simply adding their counts would count a visit several times. The sum of the edges that enter
 //! the set counts each visit once; a loop that stays in the set comes back without entering, so its turns are added: cycles of
 //! positive flow are taken out one after the other, each with the count of its rarest edge (the rule of gcov's line counts).
+//!
+//! Nodes that only pass control on (one way out, nothing of the source in them) are looked through: what comes into the set
+//! by them arrives from where they got it.
 
 use bbprof_format::manifest::Edge;
 
@@ -15,14 +18,22 @@ pub(crate) struct Flow {
     entering: Vec<(Option<u32>, u128)>,
     /// Whether every edge has a count.
     is_complete: bool,
-    /// By node: the set it was last part of.
+    /// By node: where it leads, when it has one way out and that stays in the function.
+    only_target: Vec<Option<u32>>,
+    /// By node: whether it only passes control on, whichever set is asked for.
+    is_passage: Vec<bool>,
+    /// By node: the set it was last part of, and the one for which it was last a passage.
     member_of: Vec<u32>,
+    passage_of: Vec<u32>,
+    /// By node: the set for which it was last looked through.
+    passed_in: Vec<u32>,
     set: u32,
 }
 
 impl Flow {
-    /// `edges` and their `counts`, of a function with `num_nodes` nodes.
-    pub(crate) fn new(num_nodes: usize, edges: &[Edge], counts: &[Option<i128>]) -> Self {
+    /// `edges` and their `counts`, of a function whose nodes are `is_blank` when nothing of the source is in them.
+    pub(crate) fn new(is_blank: &[bool], edges: &[Edge], counts: &[Option<i128>]) -> Self {
+        let num_nodes = is_blank.len();
         let mut begin = vec![0_u32; num_nodes + 1];
         for to in edges.iter().filter_map(|edge| edge.to) {
             begin[to as usize + 1] += 1;
@@ -41,7 +52,26 @@ impl Flow {
             entering[next[to as usize] as usize] = (edge.from, count);
             next[to as usize] += 1;
         }
-        Self { entering_begin: begin, entering, is_complete, member_of: vec![0; num_nodes], set: 0 }
+        let mut ways_out = vec![0_u32; num_nodes];
+        let mut only_target = vec![None; num_nodes];
+        for edge in edges {
+            if let Some(from) = edge.from {
+                ways_out[from as usize] += 1;
+                only_target[from as usize] = edge.to.filter(|_| ways_out[from as usize] == 1);
+            }
+        }
+        let is_passage = is_blank.iter().zip(&only_target).map(|(blank, target)| *blank && target.is_some()).collect();
+        Self {
+            entering_begin: begin,
+            entering,
+            is_complete,
+            only_target,
+            is_passage,
+            member_of: vec![0; num_nodes],
+            passage_of: vec![0; num_nodes],
+            passed_in: vec![0; num_nodes],
+            set: 0,
+        }
     }
 
     /// Whether the count of every edge is known: without that, arrivals are not.
@@ -49,31 +79,84 @@ impl Flow {
         self.is_complete
     }
 
-    /// Executions of edges into `nodes` from elsewhere.
-    pub(crate) fn arrivals(&mut self, nodes: &[u32]) -> u128 {
+    /// Where a node leads that has one way out.
+    pub(crate) fn only_target(&self, node: u32) -> Option<u32> {
+        self.only_target[node as usize]
+    }
+
+    /// Adds those `candidates` (ascending) to `nodes` that control reaches from `nodes` only.
+    pub(crate) fn add_reached_only_from(&mut self, nodes: &mut Vec<u32>, candidates: &[u32]) {
+        self.set += 1;
+        for node in nodes.iter() {
+            self.member_of[*node as usize] = self.set;
+        }
+        for candidate in candidates {
+            let entering = self.entering(*candidate);
+            let is_member = |from: Option<u32>| from.is_some_and(|from| self.member_of[from as usize] == self.set);
+            if !entering.is_empty() && entering.iter().all(|(from, _)| is_member(*from)) {
+                self.member_of[*candidate as usize] = self.set;
+                nodes.push(*candidate);
+            }
+        }
+    }
+
+    /// Executions of edges into `nodes` from elsewhere; `passages`, nodes with one way out, are looked through, too.
+    pub(crate) fn arrivals(&mut self, nodes: &[u32], passages: &[u32]) -> u128 {
         self.set += 1;
         for node in nodes {
             self.member_of[*node as usize] = self.set;
         }
-        let from_elsewhere = |from: Option<u32>| from.is_none_or(|from| self.member_of[from as usize] != self.set);
-        nodes.iter().flat_map(|node| self.entering(*node)).filter(|(from, _)| from_elsewhere(*from)).map(|(_, count)| count).sum()
+        for node in passages {
+            self.passage_of[*node as usize] = self.set;
+        }
+        let mut arrivals = 0;
+        // A passage has one way out, so each is met once, but for those that run in circles.
+        let mut entered: Vec<u32> = nodes.to_vec();
+        while let Some(node) = entered.pop() {
+            for entering in self.entering_begin[node as usize]..self.entering_begin[node as usize + 1] {
+                let (from, count) = self.entering[entering as usize];
+                match from {
+                    None => arrivals += count,
+                    Some(from) if self.member_of[from as usize] == self.set => {}
+                    Some(from) if self.is_passage[from as usize] || self.passage_of[from as usize] == self.set => {
+                        if self.passed_in[from as usize] != self.set {
+                            self.passed_in[from as usize] = self.set;
+                            entered.push(from);
+                        }
+                    }
+                    Some(_) => arrivals += count,
+                }
+            }
+        }
+        arrivals
     }
 
-    /// Turns of the loops among `nodes`, each node once.
-    pub(crate) fn turns(&mut self, nodes: &[u32]) -> u128 {
+    /// Turns of the loops among `nodes`, but not of those among `guests` alone. Both ascend, and `guests` are some of the nodes.
+    pub(crate) fn turns(&mut self, nodes: &[u32], guests: &[u32]) -> u128 {
+        if guests.len() == nodes.len() {
+            return 0;
+        }
         if let [node] = *nodes {
             return self.entering(node).iter().filter(|(from, _)| *from == Some(node)).map(|(_, count)| count).sum();
         }
         let position = |node: u32| nodes.binary_search(&node).ok();
+        let is_guest: Vec<bool> = nodes.iter().map(|node| guests.binary_search(node).is_ok()).collect();
         let mut arcs: Vec<Vec<Arc>> = vec![Vec::new(); nodes.len()];
+        let mut guest_arcs: Vec<Vec<Arc>> = vec![Vec::new(); if guests.is_empty() { 0 } else { nodes.len() }];
         for (to, node) in nodes.iter().enumerate() {
             for (from, count) in self.entering(*node) {
                 if let Some(from) = from.and_then(position)
                     && *count > 0
                 {
+                    let arcs = if is_guest[from] && is_guest[to] { &mut guest_arcs } else { &mut arcs };
                     arcs[from].push(Arc { to, left: *count });
                 }
             }
+        }
+        // Turns among guests are taken out first; what they leave may be part of a longer loop.
+        cycle_flow(&mut guest_arcs);
+        for (arcs, guest_arcs) in arcs.iter_mut().zip(guest_arcs) {
+            arcs.extend(guest_arcs);
         }
         cycle_flow(&mut arcs)
     }
@@ -165,7 +248,7 @@ mod tests {
             weight: 0,
         };
         let counts: Vec<Option<i128>> = edges.iter().map(|edge| Some(edge.2)).collect();
-        Flow::new(num_nodes, &edges.iter().map(shape).collect::<Vec<_>>(), &counts)
+        Flow::new(&vec![false; num_nodes], &edges.iter().map(shape).collect::<Vec<_>>(), &counts)
     }
 
     /// `for (i = 0; i < 10; i++)` on a line of its own: 0 initialises, 1 tests, 3 increments; 2 is the body, on another line.
@@ -182,9 +265,9 @@ mod tests {
                 (Some(1), Some(4), 1),
             ],
         );
-        assert_eq!(flow.arrivals(&[0, 1, 3]) + flow.turns(&[0, 1, 3]), 11);
-        assert_eq!(flow.arrivals(&[2]), 10);
-        assert_eq!(flow.arrivals(&[0, 1, 2, 3, 4]) + flow.turns(&[0, 1, 2, 3, 4]), 11, "the whole loop on one line");
+        assert_eq!(flow.arrivals(&[0, 1, 3], &[]) + flow.turns(&[0, 1, 3], &[]), 11);
+        assert_eq!(flow.arrivals(&[2], &[]), 10);
+        assert_eq!(flow.arrivals(&[0, 1, 2, 3, 4], &[]) + flow.turns(&[0, 1, 2, 3, 4], &[]), 11, "the whole loop on one line");
     }
 
     #[test]
@@ -198,8 +281,34 @@ mod tests {
             (Some(0), Some(0), 3),
             (Some(0), None, 1),
         ];
-        assert_eq!(flow(3, &edges).turns(&[0, 1, 2]), 15);
-        assert_eq!(flow(3, &edges).turns(&[0]), 3);
+        assert_eq!(flow(3, &edges).turns(&[0, 1, 2], &[]), 15);
+        assert_eq!(flow(3, &edges).turns(&[0], &[]), 3);
+    }
+
+    /// The line of 0 and 3; 2 ends an `if` that began in 0 and has nothing but a jump. The body of the `if`, 1, is elsewhere.
+    #[test]
+    fn passages_are_looked_through() {
+        let edges = [
+            (None, Some(0), 10),
+            (Some(0), Some(1), 4),
+            (Some(0), Some(2), 6),
+            (Some(1), Some(2), 4),
+            (Some(2), Some(3), 10),
+            (Some(3), None, 10),
+        ];
+        assert_eq!(flow(4, &edges).arrivals(&[0, 2, 3], &[]), 14);
+        assert_eq!(flow(4, &edges).arrivals(&[0, 3], &[2]), 14, "4 come back from elsewhere");
+        assert_eq!(flow(4, &edges).arrivals(&[0], &[2]), 10);
+        assert_eq!(flow(4, &edges).arrivals(&[0, 3], &[]), 20);
+    }
+
+    /// 0 -> 1 (loops 6 times by itself) -> 0 again, 3 times: the line's own loop turns through the guest.
+    #[test]
+    fn loops_among_guests_are_not_turns() {
+        let edges = [(None, Some(0), 1), (Some(0), Some(1), 4), (Some(1), Some(1), 6), (Some(1), Some(0), 3), (Some(1), None, 1)];
+        assert_eq!(flow(2, &edges).turns(&[0, 1], &[1]), 3);
+        assert_eq!(flow(2, &edges).turns(&[0, 1], &[]), 9);
+        assert_eq!(flow(2, &edges).turns(&[1], &[1]), 0);
     }
 
     #[test]
@@ -214,6 +323,6 @@ mod tests {
             (Some(3), Some(0), 4),
             (Some(3), None, 1),
         ];
-        assert_eq!(flow(4, &edges).turns(&[0, 1, 2, 3]), 8);
+        assert_eq!(flow(4, &edges).turns(&[0, 1, 2, 3], &[]), 8);
     }
 }

@@ -3,15 +3,21 @@
 //! An *instance* of a line is the line in one function of the program, or in one inlined copy of its source function (the
 //! inlined-at chain tells copies apart). Its count is the number of times control arrives at it: the executions of edges that
 //! enter its nodes from elsewhere, and the turns of loops that stay on it. A line's count is the sum over its instances.
-//! Several blocks on a line (`a && b`, a `for` header) are thus counted once a visit, as gcov does; at -O0 the counts
-//! are gcov's. The line of a function's definition counts its entries. Inlined code counts at its own source line.
+//! Several blocks on a line (`a && b`, a `for` header) are thus counted once a visit, as gcov does. The line of a function's
+//! definition counts its entries. Inlined code counts at its own source line; the line that calls it is visited while it
+//! runs, so it counts once, whatever remains of the call.
+//!
+//! A node that has nothing of a line but the jump at its end does not visit it ([`Part::Jump`]).
+//!
+//! Measured at -O0 against gcc 12's gcov, on the 48,117 lines of SQLite that both list: 72 differ. There gcov counts the line
+//! of a call twice whose arguments are on several lines, or the two compilers put a `&&`, a `?:` or a `break` on different lines.
 //!
 //! Where the counter placement leaves edges open (`blocks`, `patterns`), an instance counts what its hottest node counts.
 
 use crate::arrivals::Flow;
 use crate::view::FunctionView;
 use crate::{FileId, Profile};
-use bbprof_format::manifest::{Location, LocationId, StringId};
+use bbprof_format::manifest::{Function, Location, LocationId, StringId};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -126,12 +132,41 @@ struct FunctionLines<'p> {
 
 /// A source function at one place: by itself, or inlined there.
 type Scope = (StringId, Option<LocationId>);
+/// A line of it, in this file.
+type Instance = (Scope, StringId, u32);
+
+/// What a node has of a line; the first that applies.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// Code.
+    Code,
+    /// Nothing but the jump that ends the node. Compilers put the end of an `if` at the line of the `if`, and the test of
+    /// `a &&` at the line of what follows: no visit, unless the line has nothing else (`break;`).
+    Jump,
+    /// Code that the line's call brought in by inlining.
+    Guest,
+}
+
+/// A node that is part of an instance of a line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    instance: Instance,
+    node: u32,
+    part: Part,
+    /// Executed instructions.
+    executed: u128,
+}
+
+fn instance(location: &Location) -> Instance {
+    ((location.function, location.inlined_at), location.file, location.line)
+}
 
 impl<'p> FunctionLines<'p> {
     fn new(function: FunctionView<'p>) -> Self {
         let mut lines = Self { symbol: function.symbol(), lines: Vec::new(), functions: Vec::new(), branches: branches(function) };
         let manifest = function.manifest;
-        let mut flow = Flow::new(manifest.nodes.len(), &manifest.edges, &function.counts.edges);
+        let is_blank: Vec<bool> = manifest.nodes.iter().map(|node| node.locations.is_empty()).collect();
+        let mut flow = Flow::new(&is_blank, &manifest.edges, &function.counts.edges);
         lines.add_lines(function, &mut flow);
         lines.add_source_functions(function, &mut flow);
         lines
@@ -140,29 +175,42 @@ impl<'p> FunctionLines<'p> {
     /// One entry for each instance of a line.
     fn add_lines(&mut self, function: FunctionView<'p>, flow: &mut Flow) {
         let manifest = function.manifest;
-        // (scope, file, line), node, instructions executed there
-        let mut places: Vec<((Scope, StringId, u32), u32, u128)> = Vec::new();
+        let mut places: Vec<Place> = Vec::new();
         if let (Some(file), true) = (manifest.file, manifest.line > 0) {
-            places.push((((manifest.symbol, None), file, manifest.line), 0, 0));
+            let instance = ((manifest.symbol, None), file, manifest.line);
+            places.push(Place { instance, node: 0, part: Part::Code, executed: 0 });
         }
-        for (position, (node, count)) in manifest.nodes.iter().zip(&function.counts.nodes).enumerate() {
+        let mut walked = Vec::new();
+        for (position, (node, count)) in (0..).zip(manifest.nodes.iter().zip(&function.counts.nodes)) {
+            walked.clear();
+            let jump = jump(function, flow, position);
             for (id, instructions) in &node.locations {
                 let location = &function.module.locations[id.0 as usize];
-                let scope = (location.function, location.inlined_at);
                 let executed = u128::from(*instructions) * u128::from(*count);
-                places.push(((scope, location.file, location.line), position as u32, executed));
+                let part = if jump == Some(*id) { Part::Jump } else { Part::Code };
+                places.push(Place { instance: instance(location), node: position, part, executed });
+                let mut outer = location.inlined_at;
+                while let Some(id) = outer.filter(|id| !walked.contains(id)) {
+                    walked.push(id);
+                    let call = &function.module.locations[id.0 as usize];
+                    if call.line > 0 {
+                        places.push(Place { instance: instance(call), node: position, part: Part::Guest, executed: 0 });
+                    }
+                    outer = call.inlined_at;
+                }
             }
         }
         places.sort_unstable();
-        let mut nodes = Vec::new();
-        for instance in places.chunk_by(|a, b| a.0 == b.0) {
-            nodes.clear();
-            nodes.extend(instance.iter().map(|(_, node, _)| *node));
-            nodes.dedup();
-            let (_, file, line) = instance[0].0;
+        let mut set = NodeSet::default();
+        for places in places.chunk_by(|a, b| a.instance == b.instance) {
+            set.clear();
+            for place in places.chunk_by(|a, b| a.node == b.node) {
+                set.add(place[0].node, place[0].part, manifest);
+            }
+            let (_, file, line) = places[0].instance;
             if let Some(file) = function.file_of(file) {
-                let instructions = instance.iter().map(|(_, _, executed)| executed).sum();
-                self.lines.push((file, line, Line { count: visits(function, flow, &nodes), instructions }));
+                let instructions = places.iter().map(|place| place.executed).sum();
+                self.lines.push((file, line, Line { count: set.visits(function, flow), instructions }));
             }
         }
     }
@@ -200,7 +248,7 @@ impl<'p> FunctionLines<'p> {
             if line == 0 {
                 continue;
             }
-            let inlined = if flow.is_complete() { flow.arrivals(&nodes) } else { visits(function, flow, &nodes) };
+            let inlined = if flow.is_complete() { flow.arrivals(&nodes, &[]) } else { hottest(function, &nodes) };
             let copy = SourceFunction { entries: 0, inlined, last_line: location.line.max(line) };
             self.functions.push((file, line, module.string(location.function), copy));
             if !own_lines.contains(&(file, line)) {
@@ -210,15 +258,78 @@ impl<'p> FunctionLines<'p> {
     }
 }
 
-/// How often control came to these nodes, turns of loops among them included.
-fn visits(function: FunctionView<'_>, flow: &mut Flow, nodes: &[u32]) -> u128 {
-    if !flow.is_complete() {
-        return nodes.iter().map(|node| u128::from(function.counts.nodes[*node as usize])).max().unwrap_or(0);
+/// The nodes of one instance of a line, ascending.
+#[derive(Default)]
+struct NodeSet {
+    /// Those with its code, or with code of callees that are inlined there.
+    visited: Vec<u32>,
+    /// Those of them that only have code of callees.
+    guests: Vec<u32>,
+    /// Those that jump.
+    jumps: Vec<u32>,
+    /// Those that do nothing else.
+    passages: Vec<u32>,
+}
+
+impl NodeSet {
+    fn clear(&mut self) {
+        for list in [&mut self.visited, &mut self.guests, &mut self.jumps, &mut self.passages] {
+            list.clear();
+        }
     }
-    if nodes.iter().all(|node| function.counts.nodes[*node as usize] == 0) {
-        return 0;
+
+    fn add(&mut self, node: u32, part: Part, manifest: &Function) {
+        match part {
+            Part::Code => self.visited.push(node),
+            Part::Guest => {
+                self.visited.push(node);
+                self.guests.push(node);
+            }
+            Part::Jump => {
+                self.jumps.push(node);
+                if manifest.nodes[node as usize].num_instructions() == 1 {
+                    self.passages.push(node);
+                }
+            }
+        }
     }
-    flow.arrivals(nodes) + flow.turns(nodes)
+
+    /// How often control came to the line, turns of its loops included, but not those of loops among guests alone.
+    fn visits(&self, function: FunctionView<'_>, flow: &mut Flow) -> u128 {
+        let (nodes, passages) = match self.visited[..] {
+            [] => (&self.jumps, &Vec::new()),
+            _ => (&self.visited, &self.passages),
+        };
+        let hottest = hottest(function, nodes);
+        if !flow.is_complete() || hottest == 0 {
+            return hottest;
+        }
+        let mut reached = nodes.clone();
+        if !self.visited.is_empty() {
+            flow.add_reached_only_from(&mut reached, &self.jumps);
+        }
+        let arrivals = flow.arrivals(&reached, passages);
+        reached.extend(passages);
+        reached.sort_unstable();
+        reached.dedup();
+        arrivals + flow.turns(&reached, &self.guests)
+    }
+}
+
+/// The highest count among these nodes.
+fn hottest(function: FunctionView<'_>, nodes: &[u32]) -> u128 {
+    nodes.iter().map(|node| u128::from(function.counts.nodes[*node as usize])).max().unwrap_or(0)
+}
+
+/// The location of the jump that ends a node, when no other instruction of the node has it. A jump back is a loop's own: code.
+fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<LocationId> {
+    let node = &function.manifest.nodes[position as usize];
+    let goes_back = flow.only_target(position).is_some_and(|target| target <= position);
+    let branches = |(opcode, _): &(StringId, u32)| function.module.string(*opcode) == "br";
+    match node.locations.last() {
+        Some((id, 1)) if !goes_back && node.opcodes.last().is_some_and(branches) => Some(*id),
+        _ => None,
+    }
 }
 
 /// The ways out of every node that has more than one, landing pads apart: file, line, node, outcomes.
