@@ -130,12 +130,16 @@ fn has_head(text: &str, path: &Path) -> bool {
     text.starts_with("/*") || text.starts_with("//")
 }
 
-/// Folders that exist on a developer's machine only.
+/// Folders that exist on a developer's machine only, as absolute paths; the made-up users `u` and `me` are no one's.
 fn machine_path(line: &str) -> Option<&'static str> {
     // Written in halves, so that this file does not name them itself.
-    [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")]
-        .into_iter()
-        .find(|path| line.contains(path))
+    [concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")].into_iter().find(|path| {
+        line.match_indices(path).any(|(at, _)| {
+            let is_absolute = !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-}>".contains(c));
+            let rest = &line[at + path.len()..];
+            is_absolute && !rest.starts_with("u/") && !rest.starts_with("me/")
+        })
+    })
 }
 
 #[cfg(test)]
@@ -160,6 +164,7 @@ mod tests {
     fn heads_and_machine_paths_are_seen() {
         assert!(has_head("//! x\n", Path::new("a.rs")) && !has_head("use x;\n", Path::new("a.rs")));
         assert!(has_head("/* x */\n", Path::new("a.c")) && !has_head("int x;\n", Path::new("a.h")));
-        assert!(machine_path(concat!("open(\"/ho", "me/me/x\")")).is_some() && machine_path("a/home").is_none());
+        assert!(machine_path(concat!("open(\"/ho", "me/ann/x\")")).is_some());
+        assert!(machine_path(concat!("a/ho", "me/x")).is_none() && machine_path(concat!("\"/ho", "me/u/x")).is_none());
     }
 }
