@@ -1,0 +1,10 @@
+//! Solving, joining, auditing and counting lines, on modules made by hand.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod audit;
+mod copies;
+mod counts;
+mod damage;
+mod line_counts;

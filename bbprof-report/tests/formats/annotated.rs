@@ -1,0 +1,51 @@
+//! Annotated source.
+
+use crate::example::{profile, text};
+use bbprof_report::{AnnotateError, Subject, annotate, find_subject};
+use std::io;
+
+const SOURCE: &str =
+    "int f(int n) {\n for (int i = 0; i < n; i++)\n  if (g(i))\n   a();\n  else b();\n}\nint g(int x)\n { return x & 1; }\n\n";
+
+#[test]
+fn a_function() {
+    let profile = profile();
+    let subject = find_subject(&profile, "f").expect("f is there");
+    let expected = "\
+f
+entered 3 times, 105 instructions
+/src/a.c:1
+    3       1  int f(int n) {
+   10 *     2   for (int i = 0; i < n; i++)
+               branch: 80.0 % / 20.0 %
+    8 *     3    if (g(i))
+               branch: 71.4 % / 28.6 %
+    5 *     4     a();
+    2 *     5    else b();
+    2       6  }
+";
+    assert_eq!(text(|out| annotate(&profile, &subject, |_| Ok(SOURCE.to_owned()), out)), expected);
+}
+
+#[test]
+fn sources_that_are_missing_or_too_short_are_named_and_the_counts_stay() {
+    let profile = profile();
+    let subject = find_subject(&profile, "a.c").expect("the file is there");
+    assert!(matches!(subject, Subject::File(_)));
+    let missing = text(|out| annotate(&profile, &subject, |_| Err(io::ErrorKind::NotFound.into()), out));
+    assert!(missing.contains("(source not shown: entity not found)"), "{missing}");
+    assert!(missing.contains("   10 *     2\n"), "{missing}");
+    let short = text(|out| annotate(&profile, &subject, |_| Ok("one\ntwo\n".to_owned()), out));
+    assert!(short.contains("(the file has 2 lines, but code on line 9: it was changed since the build)"), "{short}");
+    assert!(short.contains("    8 *     8\n"), "{short}");
+}
+
+#[test]
+fn names_are_found_by_their_end() {
+    let profile = profile();
+    for name in ["never::run", "run", "_ZN5never3runE"] {
+        assert!(matches!(find_subject(&profile, name), Ok(Subject::Functions(found)) if found.len() == 1), "{name}");
+    }
+    let Err(AnnotateError::NotFound { nearest, .. }) = find_subject(&profile, "ever") else { panic!("there is no such name") };
+    assert_eq!(nearest, ["never::run"]);
+}

@@ -1,0 +1,36 @@
+//! The profile that all formats show.
+
+use crate::support::*;
+use bbprof_profile::{CounterMode, Linkage, Profile};
+
+/// `f` and `g` of [`crate::support`]: 3 entries, 5 turns one way and 2 the other, one activation that `g` never returns to; a
+/// function that never ran; one that was not instrumented.
+pub(crate) fn run() -> Run {
+    let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
+    let f = loop_with_branch(&mut maker, "f", Linkage::External);
+    let g = leaf(&mut maker, "g", Linkage::External);
+    leaf(&mut maker, "_ZN5never3runE", Linkage::External);
+    maker.module.functions[g].line = 7;
+    maker.module.functions[2].line = 9;
+    let (symbol, reason) = (maker.string("naked_one"), maker.string("it is naked"));
+    maker.module.skipped.push(bbprof_format::manifest::Skipped { symbol, reason });
+    let mut run = Run::new(&[(&maker, None)]);
+    run.walk(&maker, f, &ENTER, 3);
+    run.walk(&maker, f, &THEN, 5);
+    run.walk(&maker, f, &ELSE, 2);
+    run.walk(&maker, f, &GONE, 1);
+    run.walk(&maker, f, &LEAVE, 2);
+    run.walk(&maker, g, &[0, 1], 8);
+    run
+}
+
+pub(crate) fn profile() -> Profile {
+    run().profile().expect("counters fit the map")
+}
+
+/// What a writer writes.
+pub(crate) fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).expect("memory can be written");
+    String::from_utf8(out).expect("text")
+}

@@ -1,0 +1,71 @@
+//! The text summary and the verdict.
+
+use crate::example::{profile, run, text};
+use bbprof_report::{GroupBy, SortBy, SummaryOptions, write_summary, write_verdict};
+
+const OPTIONS: SummaryOptions = SummaryOptions { top: 2, sort: SortBy::Instructions, by: GroupBy::Function, width: 80 };
+
+#[test]
+fn summary() {
+    let expected = "\
+/bin/app: exit 0
+counts            exact
+functions         2 of 3 executed (66.7 %)
+blocks            8 of 9 executed (88.9 %)
+block executions  45
+instructions      137 (LLVM IR), 100.0 % with a source line
+not instrumented  1 functions, see bbprof verify --skipped
+
+Hottest functions by instructions (% of these)
+instructions     %  calls  block executions  function
+         105  76.6      3                37  f  a.c:1
+          32  23.4      8                 8  g  a.c:7
+
+Hottest blocks by instructions
+instructions     %  count  block
+          32  23.4      8  g #0  a.c:8
+          30  21.9     10  f #1  a.c:2
+
+Hottest lines by instructions
+instructions     %  count  line
+          57  41.6     10  /src/a.c:2
+          32  23.4      8  /src/a.c:8
+";
+    assert_eq!(text(|out| write_summary(&profile(), &OPTIONS, out)), expected);
+}
+
+#[test]
+fn every_order_and_grouping_fits_the_width() {
+    for sort in [SortBy::Instructions, SortBy::Calls, SortBy::Blocks] {
+        for by in [GroupBy::Function, GroupBy::Instantiation, GroupBy::File, GroupBy::Module] {
+            let summary = text(|out| write_summary(&profile(), &SummaryOptions { sort, by, top: 5, width: 80 }, out));
+            assert!(summary.lines().all(|line| line.len() <= 80), "{summary}");
+            let first = summary.lines().nth(10).unwrap_or_default();
+            let expected = match by {
+                GroupBy::File => "/src/a.c",
+                GroupBy::Module => "a.c",
+                _ if sort == SortBy::Calls => "g  a.c:7",
+                _ => "f  a.c:1",
+            };
+            assert!(first.ends_with(expected), "{first}");
+        }
+    }
+}
+
+#[test]
+fn verdicts() {
+    let mut run = run();
+    let profile = run.profile().expect("it fits");
+    let mut out = Vec::new();
+    assert!(write_verdict(&profile, true, &mut out).expect("memory"));
+    let expected = "process 7 /bin/app: exit 0\nnot instrumented: naked_one (a.c): it is naked\nexact: 3 functions, 9 blocks\n";
+    assert_eq!(String::from_utf8(out).expect("text"), expected);
+
+    run.processes[0].caveat = Some("killed".into());
+    let profile = run.profile().expect("it fits");
+    let mut out = Vec::new();
+    assert!(!write_verdict(&profile, false, &mut out).expect("memory"));
+    let text = String::from_utf8(out).expect("text");
+    assert!(text.contains("not exact: /bin/app (pid 7): killed\n"), "{text}");
+    assert!(text.ends_with("not exact: 1 exceptions; 3 functions, 9 blocks otherwise exact\n"), "{text}");
+}
