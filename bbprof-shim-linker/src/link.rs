@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::{env, fs};
 use tempfile::TempDir;
 
@@ -50,17 +50,14 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     if let Some(saved) = saved {
         saved.add(&additions.files, &additions.options)?;
     }
-    // Compressing the map of a big program takes as long as a fast linker takes for the rest.
-    let (status, map) = std::thread::scope(|scope| {
-        let map = scope.spawn(|| plan.map.encode());
-        (link(&linker, arguments, &additions), map.join())
-    });
-    let status = status?;
+    let mut child = start(&linker, arguments, &additions)?;
+    // Meanwhile: compressing the map of a big program takes as long as a fast linker takes for the rest.
+    let map = plan.map.encode();
+    let status = child.wait().with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
     if status.success() {
         if let Some(listing) = &command.dependency_file {
             tidy_dependency_file(listing, additions.folder.path());
         }
-        let map = map.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         map_file::write(plan.map.build_id, &map, &output)?;
     }
     drop(additions);
@@ -109,12 +106,12 @@ fn command(linker: &Path) -> Result<Command> {
 
 /// The shim's files stand in front of everything: no option that changes how inputs are treated is in force there, and archives
 /// behind them serve the runtime.
-fn link(linker: &Path, arguments: &[OsString], additions: &Additions) -> Result<ExitStatus> {
+fn start(linker: &Path, arguments: &[OsString], additions: &Additions) -> Result<Child> {
     let flavor = if arguments.first().is_some_and(|first| first == "-flavor") { arguments.len().min(2) } else { 0 };
     let (flavor, rest) = arguments.split_at(flavor);
     let mut command = command(linker)?;
     command.args(flavor).args(&additions.files).args(&additions.options).args(rest);
-    command.status().with_context(|| format!("cannot run the real linker {}", linker.display()))
+    command.spawn().with_context(|| format!("cannot run the real linker {}", linker.display()))
 }
 
 fn become_linker(linker: &Path, arguments: &[OsString]) -> Result<ExitCode> {

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use bbprof_format::{BuildId, map};
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -19,7 +19,9 @@ pub(crate) fn path_beside(output: &Path) -> PathBuf {
 /// Removes the map of an earlier link: it does not belong to what is at `output` from now on. Other files of that name stay.
 pub(crate) fn remove_stale(output: &Path) {
     let path = path_beside(output);
-    if fs::read(&path).is_ok_and(|bytes| bytes.starts_with(map::MAGIC)) {
+    let mut magic = [0; map::MAGIC.len()];
+    let is_map = fs::File::open(&path).and_then(|mut file| file.read_exact(&mut magic)).is_ok_and(|()| magic == *map::MAGIC);
+    if is_map {
         // Should it stay after all, its build id tells that it is another link's.
         let _ = fs::remove_file(path);
     }
