@@ -1,6 +1,7 @@
 //! Everything that is done to this repository: `cargo xtask TASK`. Each task starts from a fresh machine with Rust, a C compiler
 //! and git, and sets up what it needs ([`setup`]).
 
+mod bench;
 mod command;
 mod demo;
 mod install;
@@ -20,7 +21,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 5] = [
+const TASKS: [Task; 6] = [
     Task { name: "demo", arguments: "", about: "set up, build bbprof, profile a real program, show the result", run: demo::run },
     Task {
         name: "test",
@@ -28,6 +29,7 @@ const TASKS: [Task; 5] = [
         about: "set up and run every test; --all: the long ones too; FILTER: only end-to-end cases with it in their name",
         run: test::run,
     },
+    Task { name: "bench", arguments: "[--quick]", about: "measure what profiling costs, peers side by side", run: bench::run },
     Task { name: "install", arguments: "[--root DIR]", about: "install into DIR (default: cargo's home)", run: install::run },
     Task { name: "ci", arguments: "", about: "what continuous integration runs: test, then the demo", run: test::ci },
     Task { name: "tidy", arguments: "", about: "check the rules of the source tree", run: tidy::run },

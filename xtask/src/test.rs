@@ -24,7 +24,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     let mut command = cargo(["test", "--locked", "-p", "bbprof-tests", "--no-fail-fast", "--"]);
     command.args(&filters).env("BBPROF_ROOT", &root);
     if all {
-        command.arg("--include-ignored");
+        command.env("BBPROF_LONG", "1");
     }
     execute(&mut command)
 }

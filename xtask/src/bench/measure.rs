@@ -1,0 +1,99 @@
+//! What a command costs: user time, elapsed time, instructions; and how large its results are.
+
+use super::tool;
+use anyhow::{Context, Result, bail};
+use bbprof_tests::CProgram;
+use object::{Object, ObjectSection, SectionKind};
+use std::ops::AddAssign;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use wait4::Wait4;
+
+/// Time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cost {
+    pub(crate) user_seconds: f64,
+    pub(crate) elapsed_seconds: f64,
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.user_seconds += other.user_seconds;
+        self.elapsed_seconds += other.elapsed_seconds;
+    }
+}
+
+/// Instructions executed, by valgrind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instructions(pub(crate) u64);
+
+/// A command that ran.
+pub(crate) struct Timed {
+    pub(crate) succeeded: bool,
+    cost: Cost,
+    what: String,
+}
+
+impl Timed {
+    pub(crate) fn expect_success(self) -> Result<Cost> {
+        if !self.succeeded {
+            bail!("failed: {}", self.what);
+        }
+        Ok(self.cost)
+    }
+}
+
+/// Runs a command, its children included, and times it.
+pub(crate) fn timed(command: &mut Command) -> Result<Timed> {
+    let what = format!("{command:?}");
+    let begin = Instant::now();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().with_context(|| what.clone())?;
+    let ended = child.wait4().with_context(|| what.clone())?;
+    let cost = Cost { user_seconds: ended.rusage.utime.as_secs_f64(), elapsed_seconds: begin.elapsed().as_secs_f64() };
+    Ok(Timed { succeeded: ended.status.success(), cost, what })
+}
+
+/// The median user time.
+pub(crate) fn median(costs: &[Cost]) -> f64 {
+    let mut times: Vec<f64> = costs.iter().map(|cost| cost.user_seconds).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn prepared(mut command: Command, program: &CProgram, place: &Path) -> Command {
+    command.args(&program.arguments).current_dir(place);
+    command.env("BBPROF_OUT", place.join("run.bbraw")).env("LLVM_PROFILE_FILE", place.join("peer.profraw"));
+    command
+}
+
+/// Runs the program once, for its time.
+pub(crate) fn run(executable: &Path, program: &CProgram, place: &Path) -> Result<Cost> {
+    Ok(timed(&mut prepared(Command::new(executable), program, place))?.cost)
+}
+
+/// Runs the program under valgrind. A copy without debug information, which valgrind 3.19 cannot read when clang 22 wrote it.
+pub(crate) fn instructions(executable: &Path, program: &CProgram, place: &Path) -> Result<Instructions> {
+    let stripped = place.join("stripped");
+    timed(Command::new("strip").arg("-g").arg("-o").arg(&stripped).arg(executable))?.expect_success()?;
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&stripped);
+    let output = prepared(command, program, place).output().context("valgrind")?;
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    let count = log.lines().find_map(|line| line.split_once("Collected : ")).and_then(|(_, count)| count.trim().parse().ok());
+    Ok(Instructions(count.with_context(|| format!("valgrind gave no instruction count: {log}"))?))
+}
+
+/// Bytes of code and read-only data.
+pub(crate) fn text_bytes(executable: &Path) -> Result<u64> {
+    let bytes = std::fs::read(executable).with_context(|| executable.display().to_string())?;
+    let file = object::File::parse(&*bytes).with_context(|| executable.display().to_string())?;
+    let is_text = |kind| matches!(kind, SectionKind::Text | SectionKind::ReadOnlyData | SectionKind::ReadOnlyString);
+    Ok(file.sections().filter(|section| is_text(section.kind())).map(|section| section.size()).sum())
+}
+
+/// The time of a report.
+pub(crate) fn report(root: &Path, raw: &Path) -> Result<Cost> {
+    timed(Command::new(tool(root, "bbprof")).arg("report").arg(raw))?.expect_success()
+}
