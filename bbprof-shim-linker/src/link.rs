@@ -9,6 +9,7 @@ use crate::runtime::{self, Runtime};
 use crate::saved_link::SavedLink;
 use crate::{dependency_file, map_file, scan};
 use anyhow::{Context, Result};
+use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,14 @@ const OBJECT_NAME: &str = "bbprof.o";
 /// Instrumented inputs that cannot be linked, or no real linker, or no room for the shim's files.
 pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     let linker = role.real_linker()?;
-    let expanded = command_line::expand(arguments, &|path| fs::read(path).ok());
+    let pipes = Cell::new(false);
+    let expanded = command_line::expand(arguments, &|path| {
+        let is_pipe = !fs::metadata(path).ok()?.is_file();
+        pipes.set(pipes.get() | is_pipe);
+        fs::read(path).ok()
+    });
+    // What came through a pipe cannot be read a second time.
+    let arguments = if pipes.get() { &expanded } else { arguments };
     let command = LinkCommand::read(role.level, &expanded);
     if command.product == Product::Nothing {
         return become_linker(&linker, arguments);

@@ -3,8 +3,9 @@
 
 mod support;
 
+use bbprof_format::Digest;
 use bbprof_format::image::{FLAG_DELTA, FLAG_STATIC};
-use bbprof_format::manifest::Storage;
+use bbprof_format::manifest::{ArrayHeader, Manifest, Storage};
 use bbprof_format::names::{GLOBAL_BANK_SYMBOL, TLS_BANK_SYMBOL, counter_array_symbol};
 use object::elf::{FileHeader64, PT_TLS};
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -112,15 +113,11 @@ fn gcc_as_linker_driver() {
     let (workshop, a, _) = workshop(Storage::Tls);
     successful(workshop.command("gcc").arg("-B").arg(workshop.path("shim-bfd")).args(["main.o", "a.o", "b.o", "-o", "app"]));
     assert_eq!(workshop.counted("app").array(a.id()), [1, 2]);
-    successful(workshop.command("gcc").arg("-B").arg(workshop.path("shim-bfd")).args([
-        "-flto",
-        "-static-pie",
-        "main.o",
-        "a.o",
-        "b.o",
-        "-o",
-        "app",
-    ]));
+    // collect2 and its plugin, main itself being in GCC's own intermediate language.
+    successful(workshop.command("gcc").args(["-O1", "-flto", "-c", "main.o.c", "-o", "main.o"]));
+    let mut command = workshop.command("gcc");
+    command.arg("-B").arg(workshop.path("shim-bfd")).args(["-flto", "-static-pie", "main.o", "a.o", "b.o", "-o", "app"]);
+    successful(&mut command);
     assert_eq!(workshop.counted("app").array(a.id()), [1, 2]);
 }
 
@@ -146,6 +143,66 @@ fn shims_at_both_levels_add_one_object() {
     command.arg("-B").arg(workshop.path("shim-bfd")).args(["-o", "app", "main.o", "a.o", "b.o"]);
     successful(&mut command);
     assert_eq!(workshop.counted("app").array(a.id()), [1, 2]);
+}
+
+/// More arrays, and so more sections, than 16 bits can number; and none at all.
+#[test]
+fn very_many_counter_arrays_and_none() {
+    let (workshop, a, _) = workshop(Storage::Tls);
+    let array = |n: u32| ArrayHeader { name: Digest::of(&n.to_le_bytes()), len: 1 };
+    let header = Manifest::read(&a.manifest()).unwrap().header;
+    let arrays: Vec<ArrayHeader> = header.arrays[1..].iter().copied().chain((0..70_000).map(array)).collect();
+    let module = Manifest::read(&a.manifest()).unwrap().module().unwrap();
+    workshop.object_with_manifest(&a, &Manifest::encode(&module, a.storage, header.arrays[0].len, &arrays), &[]);
+    for (linker, _) in LINKERS {
+        successful(&mut workshop.clang(linker, "main.o a.o b.o -o app"));
+        assert_eq!(workshop.counted("app").array(a.id()), [1, 2], "{linker}");
+    }
+    workshop.plain("empty_main.o", "int main(void) { return 0; }");
+    for storage in [Storage::Tls, Storage::Delta, Storage::Shared] {
+        let empty = TestModule::new("empty", storage, &[]);
+        workshop.object(&empty);
+        for (linker, _) in LINKERS {
+            for options in ["", "-static", "-shared"] {
+                if (storage, options) == (Storage::Tls, "-shared") {
+                    continue;
+                }
+                println!("{storage:?} {linker} {options}");
+                successful(&mut workshop.clang(linker, &format!("empty_main.o empty.o -o app {options}")));
+                assert_eq!(workshop.map("app").body.modules.len(), 1);
+                if options != "-shared" {
+                    workshop.run("./app");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_libc() {
+    let workshop = Workshop::new();
+    let a = TestModule::new("a", Storage::Shared, &["a1"]);
+    workshop.object(&a);
+    let start =
+        "void a1(void); void _start(void) { a1(); __asm__ volatile(\"syscall\" :: \"a\"(60), \"D\"(0)); __builtin_unreachable(); }";
+    workshop.plain("start.o", start);
+    for (linker, _) in LINKERS {
+        for options in ["-static", "-static -no-pie", "-pie"] {
+            println!("{linker} {options}");
+            successful(&mut workshop.clang(linker, &format!("-nostdlib start.o a.o -o app {options}")));
+            workshop.run("./app");
+        }
+    }
+}
+
+/// No warning either.
+#[test]
+fn warnings_that_are_errors() {
+    let (workshop, a, _) = workshop(Storage::Tls);
+    for (linker, _) in LINKERS {
+        successful(&mut workshop.clang(linker, "-Wl,--fatal-warnings -Wl,-z,defs -Wl,-z,text main.o a.o b.o -o app"));
+        assert_eq!(workshop.counted("app").array(a.id()), [1, 2], "{linker}");
+    }
 }
 
 #[test]

@@ -98,18 +98,14 @@ fn response_files() {
     // Handed to the driver as they are by the shim in the driver's place.
     successful(workshop.command(workshop.path("shim-bfd/cc")).args(["@outer.rsp", "-o", "app"]));
     assert_eq!(workshop.counted("app").array(b.id()), [2]);
-    // And to the linker.
-    successful(
-        workshop
-            .command("gcc")
-            .arg("-B")
-            .arg(workshop.path("shim-bfd"))
-            .args(["-Wl,@inner.ld", "main.o", "libabc.a", "-o", "app"])
-            .env("X", {
-                fs::write(workshop.path("inner.ld"), "--gc-sections").unwrap();
-                "1"
-            }),
-    );
+    // For the linker alone, at both levels; and through a pipe.
+    fs::write(workshop.path("for-linker.rsp"), "--gc-sections libabc.a").unwrap();
+    let for_linker = ["-Wl,@for-linker.rsp", "main.o", "libabc.a", "-o", "app"];
+    successful(workshop.command("gcc").arg("-B").arg(workshop.path("shim-bfd")).args(for_linker));
+    assert_eq!(workshop.counted("app").array(b.id()), [2]);
+    successful(workshop.command(workshop.path("shim-bfd/cc")).args(["main.o", "-Wl,@for-linker.rsp", "-o", "app"]));
+    assert_eq!(workshop.counted("app").array(b.id()), [2]);
+    successful(workshop.command("bash").args(["-c", "shim-bfd/cc @<(echo main.o libabc.a) -o app"]));
     assert_eq!(workshop.counted("app").array(b.id()), [2]);
 }
 

@@ -18,6 +18,16 @@ pub(crate) fn expand(arguments: &[OsString], read: &dyn Fn(&Path) -> Option<Vec<
 
 fn expand_into(arguments: &[OsString], read: &dyn Fn(&Path) -> Option<Vec<u8>>, depth: u32, expanded: &mut Vec<OsString>) {
     for argument in arguments {
+        // A driver hands it to the linker, who expands it.
+        if let Some(file) = argument.as_bytes().strip_prefix(b"-Wl,@")
+            && !file.contains(&b',')
+            && let Some(contents) = read(Path::new(OsStr::from_bytes(file)))
+        {
+            let mut for_linker = Vec::new();
+            expand_into(&tokens(&contents), read, depth.saturating_sub(1), &mut for_linker);
+            expanded.extend(for_linker.into_iter().flat_map(|token| [OsString::from("-Xlinker"), token]));
+            continue;
+        }
         let contents =
             argument.as_bytes().strip_prefix(b"@").filter(|_| depth > 0).and_then(|file| read(Path::new(OsStr::from_bytes(file))));
         match contents {
@@ -71,6 +81,12 @@ mod tests {
     #[test]
     fn nested_and_missing() {
         assert_eq!(expanded(&["@outer"]), ["x", "a.o", "b c.o", "d\"e", "f g", "", "@none", "y"]);
+    }
+
+    #[test]
+    fn files_for_the_linker() {
+        assert_eq!(expanded(&["-Wl,@outer"])[..4], ["-Xlinker", "x", "-Xlinker", "a.o"]);
+        assert_eq!(expanded(&["-Wl,@none"]), ["-Wl,@none"]);
     }
 
     #[test]
