@@ -20,6 +20,24 @@ static bool name_is_taken(const struct raw_file *raw) {
     return platform_identify_path(raw->path, &there) == 0 && (there.device != raw->device || there.inode != raw->inode);
 }
 
+/* Counts that are only in memory go to the file, as far as nobody goes on counting there. */
+static void rescue(struct process *process, bool others_count) {
+    int32_t self = platform_thread_id();
+    for (struct image *image = process->images; image != NULL; image = image->next) {
+        for (int bank = 0; bank < NUM_BANKS; bank++) {
+            struct segment *first = image->segments[bank];
+            for (struct segment *segment = first; segment != NULL; segment = segment->next) {
+                if (segment->role != ROLE_COUNTS || (others_count && segment->owner != self && segment->owner != THREAD_NONE))
+                    continue;
+                if (segment->aside != NULL && (segment->owner == self || bank == BANK_GLOBAL))
+                    counters_move(segment->view, segment->aside, image->counters[bank]);
+                if (segment->offset == 0 && first->offset != 0)
+                    counters_move(first->view, segment->view, image->counters[bank]);
+            }
+        }
+    }
+}
+
 void process_finish(struct process *process, enum raw_fate fate, int status) {
     /* A child of vfork or of a bare clone that calls exit: not ours to end. */
     if (process->finished || process->pid != platform_process_id())
@@ -30,9 +48,13 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     int others = platform_other_threads();
     if (others < 0)
         others = owners_alive(process);
-    raw_set_fate(process, fate, status, others);
-    /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. */
-    if (process->raw.in_use && others == 0 && !name_is_taken(&process->raw))
-        snapshot_save(process, fate, status, 0, process->raw.path);
+    /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is when
+     * there is no room for a second one. */
+    bool saved = process->raw.in_use && others == 0 && !name_is_taken(&process->raw) &&
+                 snapshot_save(process, fate, status, 0, process->raw.path) == 0;
+    if (process->raw.in_use && !saved) {
+        rescue(process, others != 0);
+        raw_set_fate(process, fate, status, others);
+    }
     process_unlock(process);
 }

@@ -94,6 +94,7 @@ static void in_child(void) {
         process->start_ticks = platform_start_ticks();
         process->begun_ns = platform_wall_clock_ns();
         process->is_fork_child = true;
+        process->has_noted_aside = process->has_noted_growth = process->finished = false;
         process->baseline = 0;
         process->threads = 0;
         process->num_dumps = 0;

@@ -100,6 +100,9 @@ struct image *image_join(struct process *process, struct bbprof_image *record) {
         image = create(process, record, path);
     if (image == NULL)
         return NULL;
+    /* Who counted in its blocks before it was unloaded cannot do so any more. */
+    for (struct segment *segment = image->segments[BANK_GLOBAL]; segment != NULL; segment = segment->next)
+        segment->owner = THREAD_NONE;
     image->loaded = true;
     image->global_bank = record->global_bank;
     process->num_loaded++;
@@ -121,7 +124,8 @@ void image_adopt_storage(struct process *process, struct image *image) {
 #endif
 }
 
-/* Its pages go with it, its counts stay. Threads may count on until they are really unmapped, so nothing is put in their place. */
+/* Its pages go with it, its counts stay. It may be at exit only, so that threads count on: nothing is put in place of the pages,
+ * and blocks keep their owners. */
 void image_leave(struct process *process, struct bbprof_image *record) {
     struct image *image = record->image;
     struct segment *global = image->segments[BANK_GLOBAL];
@@ -131,9 +135,6 @@ void image_leave(struct process *process, struct bbprof_image *record) {
     }
     if (global != NULL)
         global->place = NULL;
-    for (struct segment *segment = global; segment != NULL; segment = segment->next)
-        segment->owner = THREAD_NONE;
     image->loaded = false;
-    image->global_bank = NULL;
     process->num_loaded--;
 }

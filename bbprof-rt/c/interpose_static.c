@@ -13,6 +13,9 @@ __attribute__((used)) static const void *const needed_of_libc[] = {
     (const void *)pthread_key_create,    (const void *)pthread_key_delete,        (const void *)pthread_setspecific,
     (const void *)pthread_attr_getstack, (const void *)pthread_attr_getstacksize, (const void *)pthread_attr_setstacksize,
     (const void *)pthread_attr_init,     (const void *)pthread_attr_destroy,
+    (const void *)pthread_attr_getdetachstate, (const void *)pthread_attr_setdetachstate, (const void *)pthread_attr_getinheritsched,
+    (const void *)pthread_attr_setinheritsched, (const void *)pthread_attr_getschedpolicy, (const void *)pthread_attr_setschedpolicy,
+    (const void *)pthread_attr_getschedparam, (const void *)pthread_attr_setschedparam,
 #ifdef __GLIBC__
     (const void *)pthread_getattr_default_np,
 #endif

@@ -49,7 +49,7 @@ struct image {
     bool loaded;
     uint8_t build_id[16], layout[16];
     uint64_t counters[NUM_BANKS];
-    uint64_t *global_bank; /* while loaded */
+    uint64_t *global_bank; /* valid while loaded */
     uint64_t optional_modules;
     const uint8_t *presence; /* one bit each */
     const char *path;
@@ -75,7 +75,7 @@ struct process {
     uint64_t start_ticks, begun_ns;
     bool wants_file;
     bool is_fork_child;
-    bool has_complained, has_noted_aside;
+    bool has_complained, has_noted_aside, has_noted_growth;
     bool finished;
     uint32_t baseline, threads, num_dumps;
     int32_t forking_thread;

@@ -201,8 +201,10 @@ uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *off
         } else {
             process_complain(process, "cannot extend ", process->raw.path, platform_error_text(why),
                              "some counts are lost if the program does not end by exit");
-            entries_of_note("The file could not grow: some counts were kept in memory only, they are here only if an exit was seen.",
-                            append_to_log, process);
+            if (!process->has_noted_growth)
+                entries_of_note("The file could not grow: some counts were kept in memory only, they are here only if an exit was seen.",
+                                append_to_log, process);
+            process->has_noted_growth = true;
         }
     }
     return platform_map_shared(-1, 0, num_bytes, &why);

@@ -11,13 +11,20 @@
 
 extern int on_exit(void (*function)(int, void *), void *argument) __attribute__((weak));
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *object) __attribute__((weak));
-extern void *__libc_stack_end __attribute__((weak)); /* in every program of glibc, and of no other libc */
 extern int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *context) __attribute__((weak));
 extern char **environ __attribute__((weak));
+extern void *__libc_stack_end __attribute__((weak));
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
 extern const char bbprof_interposer[] BBPROF_HIDDEN;
 
 /* The generated object refers to it, and so pulls the runtime in. */
 BBPROF_HIDDEN void __bbprof_runtime(void);
+
+/* A weak reference finds gnu_get_libc_version in a dynamic program, but does not pull it into a static one. There, __libc_stack_end is
+ * always linked; in a dynamic one it is the loader's, where mold does not look for weak references. No other libc has either. */
+static bool is_glibc(void) {
+    return gnu_get_libc_version != NULL || &__libc_stack_end != NULL;
+}
 
 #ifdef BBPROF_RT_EXEC
 
@@ -47,7 +54,7 @@ static void at_exit_cxa(void *argument, int status) {
 static bool register_at_exit(void) {
     if (on_exit != NULL)
         return on_exit(at_exit, NULL) == 0;
-    if (__cxa_atexit == NULL || &__libc_stack_end == NULL)
+    if (__cxa_atexit == NULL || !is_glibc())
         return false;
     union {
         void (*with_status)(void *, int);
@@ -130,10 +137,15 @@ static void start(int argc, char **argv, char **environment) {
     struct bbprof_image *record = &__bbprof_image;
     (void)argc;
     (void)argv;
-    /* Constructors get these only from glibc. */
-#ifndef __GLIBC__
-    environment = &environ == NULL ? NULL : environ;
-#endif
+    static bool has_started;
+    if (has_started)
+        return;
+    has_started = true;
+    /* glibc hands the environment to constructors, and stores it too late for the first; others only store it. */
+    if (&environ != NULL && environ != NULL)
+        environment = environ;
+    else if (!is_glibc())
+        environment = NULL;
     __bbprof_delta = 0;
     if (!bytes_equal(record->magic, BBPROF_IMAGE_MAGIC, 8) || record->version != BBPROF_IMAGE_VERSION)
         return;
@@ -169,8 +181,8 @@ BBPROF_HIDDEN void __bbprof_runtime(void) {
 }
 
 #ifdef BBPROF_RT_EXEC
-__attribute__((section(".preinit_array"), used)) static void (*const first_start)(int, char **, char **) = start;
-#else
-__attribute__((section(".init_array.00000"), used)) static void (*const first_start)(int, char **, char **) = start;
+__attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(int, char **, char **) = start;
 #endif
-__attribute__((section(".fini_array.00000"), used)) static void (*const last_end)(void) = after_destructors;
+/* Again in programs, as not every libc knows .preinit_array. */
+__attribute__((section(".init_array.00000"), used)) static void (*const before_constructors)(int, char **, char **) = start;
+__attribute__((section(".fini_array.00000"), used)) static void (*const behind_destructors)(void) = after_destructors;

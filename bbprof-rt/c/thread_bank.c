@@ -18,6 +18,14 @@ extern __typeof__(pthread_attr_destroy) pthread_attr_destroy __attribute__((weak
 extern __typeof__(pthread_attr_getstack) pthread_attr_getstack __attribute__((weak));
 extern __typeof__(pthread_attr_getstacksize) pthread_attr_getstacksize __attribute__((weak));
 extern __typeof__(pthread_attr_setstacksize) pthread_attr_setstacksize __attribute__((weak));
+extern __typeof__(pthread_attr_getdetachstate) pthread_attr_getdetachstate __attribute__((weak));
+extern __typeof__(pthread_attr_setdetachstate) pthread_attr_setdetachstate __attribute__((weak));
+extern __typeof__(pthread_attr_getinheritsched) pthread_attr_getinheritsched __attribute__((weak));
+extern __typeof__(pthread_attr_setinheritsched) pthread_attr_setinheritsched __attribute__((weak));
+extern __typeof__(pthread_attr_getschedpolicy) pthread_attr_getschedpolicy __attribute__((weak));
+extern __typeof__(pthread_attr_setschedpolicy) pthread_attr_setschedpolicy __attribute__((weak));
+extern __typeof__(pthread_attr_getschedparam) pthread_attr_getschedparam __attribute__((weak));
+extern __typeof__(pthread_attr_setschedparam) pthread_attr_setschedparam __attribute__((weak));
 extern int pthread_getattr_default_np(pthread_attr_t *attributes) __attribute__((weak));
 
 /* glibc and musl call destructors in the order of keys, and glibc has room for this many in the thread itself: with the last of
@@ -25,6 +33,8 @@ extern int pthread_getattr_default_np(pthread_attr_t *attributes) __attribute__(
 #define LATE_KEY 31u
 /* PTHREAD_DESTRUCTOR_ITERATIONS of both. */
 #define ROUNDS 4u
+/* PTHREAD_STACK_MIN of glibc. */
+#define LEAST_STACK_BYTES 16384u
 
 static enum { KEY_UNTRIED, KEY_READY, KEY_NONE } key_state;
 static pthread_key_t key;
@@ -86,7 +96,25 @@ static void *trampoline(void *argument) {
     return start != NULL ? start(argument) : (void *)(intptr_t)start_c11(argument);
 }
 
-/* libc takes TLS out of the thread's stack: give back what our bank takes. Returns whether `ours` is to be used. */
+/* Attributes for a stack by libc instead of the program's own. */
+static bool without_own_stack(const pthread_attr_t *attributes, pthread_attr_t *ours) {
+    int detached, inherits, policy;
+    struct sched_param parameters;
+    if (pthread_attr_init == NULL || pthread_attr_init(ours) != 0)
+        return false;
+    if (pthread_attr_getdetachstate != NULL && pthread_attr_getdetachstate(attributes, &detached) == 0)
+        pthread_attr_setdetachstate(ours, detached);
+    if (pthread_attr_getinheritsched != NULL && pthread_attr_getinheritsched(attributes, &inherits) == 0 &&
+        pthread_attr_getschedpolicy(attributes, &policy) == 0 && pthread_attr_getschedparam(attributes, &parameters) == 0) {
+        pthread_attr_setinheritsched(ours, inherits);
+        pthread_attr_setschedpolicy(ours, policy);
+        pthread_attr_setschedparam(ours, &parameters);
+    }
+    return true;
+}
+
+/* libc takes TLS out of the thread's stack: give back what our bank takes. Returns whether `ours` is to be used. A stack of the
+ * program's own keeps its size, unless the thread could not live there at all. */
 static bool enlarge_stack(const pthread_attr_t *attributes, pthread_attr_t *ours) {
     size_t size, bank = bank_bytes(__bbprof_image.image, BANK_TLS) + BBPROF_PAGE_BYTES;
     void *address;
@@ -96,8 +124,14 @@ static bool enlarge_stack(const pthread_attr_t *attributes, pthread_attr_t *ours
         return false;
     if (pthread_attr_getstack == NULL || pthread_attr_getstacksize == NULL || pthread_attr_setstacksize == NULL)
         return false;
-    bool own_stack = pthread_attr_getstack(ours, &address, &size) == 0 && (uintptr_t)address + size != 0;
-    return !own_stack && pthread_attr_getstacksize(ours, &size) == 0 && pthread_attr_setstacksize(ours, size + bank) == 0;
+    if (pthread_attr_getstack(ours, &address, &size) == 0 && (uintptr_t)address + size != 0) {
+        if (size >= bank + LEAST_STACK_BYTES || !without_own_stack(attributes, ours))
+            return false;
+        process_complain(current(), "", "", "the counters do not fit into a stack that the program made for a thread",
+                         "the thread gets another one; --storage=shared avoids it");
+        return pthread_attr_setstacksize(ours, size + bank) == 0;
+    }
+    return pthread_attr_getstacksize(ours, &size) == 0 && pthread_attr_setstacksize(ours, size + bank) == 0;
 }
 
 /* A segment for a thread to come, or NULL. */

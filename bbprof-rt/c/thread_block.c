@@ -18,7 +18,7 @@ BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
     if (__bbprof_delta == BBPROF_DELTA_NONE) {
         uint64_t delta = 0;
         struct image *image = __bbprof_image.image;
-        if (image->loaded && image->segments[BANK_GLOBAL] != NULL) {
+        if (image->segments[BANK_GLOBAL] != NULL) {
             struct segment *segment = segment_acquire(process, image, BANK_GLOBAL, platform_thread_id());
             if (segment != NULL) {
                 delta = (uint64_t)segment->view - (uint64_t)image->global_bank;

@@ -106,3 +106,15 @@ fn stacks_keep_their_size() {
         assert_tls(&run.profile(), [1, 100, 40, 0, 1]);
     }
 }
+
+#[test]
+fn stacks_of_the_programs_own() {
+    for link in Link::ALL {
+        let roomy = run(&program_with(link, 100_000), &["own-stack", "1048576"]);
+        assert_tls(&roomy.profile(), [1, 100, 40, 0, 1]);
+        let tight = run(&program_with(link, 100_000), &["own-stack", "65536"]);
+        assert_eq!(tight.status.code(), Some(0), "{link:?}: {}", tight.stderr);
+        assert!(tight.stderr.contains("do not fit into a stack") && tight.stderr.lines().count() == 1, "{}", tight.stderr);
+        assert_tls(&tight.profiles()[0], [1, 100, 40, 0, 1]);
+    }
+}

@@ -196,6 +196,15 @@ int main(int argc, char **argv) {
         check(pthread_attr_setstacksize(&attributes, 64 << 10) != 0, "setstacksize");
         pthread_join(spawn(recursing_thread, (void *)(40L << 10), &attributes), NULL);
     }
+    if (IS("own-stack")) {
+        pthread_attr_t attributes;
+        size_t size = (size_t)atol(argv[2]);
+        void *stack = aligned_alloc(4096, size);
+        pthread_attr_init(&attributes);
+        check(pthread_attr_setstack(&attributes, stack, size) != 0, "setstack");
+        pthread_join(spawn(recursing_thread, (void *)(40L << 10), &attributes), NULL);
+        memset(stack, 0, size);
+    }
     if (IS("c11")) {
         thrd_t thread;
         int result;

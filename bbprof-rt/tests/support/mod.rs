@@ -63,18 +63,21 @@ fn variant_flags(variant: &str) -> &'static [&'static str] {
     }
 }
 
+fn sources(variant: &str) -> Vec<String> {
+    let list = std::fs::read_to_string(source("c/SOURCES")).unwrap();
+    let line = list.lines().find_map(|line| line.strip_prefix(&format!("{variant}: "))).expect("a line for each variant");
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
 /// Builds an archive of the runtime, with the compiler and warnings that users of the sources get.
 pub(crate) fn archive(variant: &'static str, compiler: &str) -> PathBuf {
     let flags = std::fs::read_to_string(source("c/FLAGS")).unwrap();
-    let list = std::fs::read_to_string(source("c/SOURCES")).unwrap();
-    let prefix = format!("{variant}: ");
-    let sources = list.lines().find_map(|line| line.strip_prefix(&prefix)).expect("a line for each variant");
     let mut objects = Vec::new();
-    for name in sources.split_whitespace() {
+    for name in sources(variant) {
         objects.push(once(&format!("{compiler}-{variant}-{name}.o"), |object| {
             let mut command = Command::new(compiler);
             command.args(flags.split_whitespace()).args(variant_flags(variant)).args(["-Wall", "-Wextra", "-Werror", "-c"]);
-            run_tool(command.arg(source("c").join(name)).arg("-o").arg(object));
+            run_tool(command.arg(source("c").join(&name)).arg("-o").arg(object));
         }));
     }
     once(&format!("{compiler}-{variant}.a"), |path| {
@@ -103,6 +106,23 @@ pub(crate) fn program_with(link: Link, tls_counters: u32) -> PathBuf {
             command.args(["-Wl,--wrap=pthread_create", "-Wl,--wrap=thrd_create"]);
         }
         run_tool(command.arg(source("tests/c/scenario.c")).arg(&runtime).arg("-o").arg(path));
+    })
+}
+
+/// The scenario program with a sanitizer; `runtime_too` = the runtime's own code is checked as well.
+pub(crate) fn sanitized_program(compiler: &'static str, sanitizer: &str, runtime_too: bool) -> PathBuf {
+    let runtime = archive("exec", "cc");
+    once(&format!("{compiler}-{sanitizer}-{runtime_too}"), |path| {
+        let mut command = Command::new(compiler);
+        command.args(["-O1", "-g", "-w", "-DBBPROF_RT_EXEC", "-D_GNU_SOURCE", "-fPIE", "-pie", "-I"]).arg(source("c"));
+        command.arg(format!("-fsanitize={sanitizer}")).arg(source("tests/c/scenario.c"));
+        if runtime_too {
+            command.args(["-fvisibility=hidden", "-ftls-model=local-exec"]);
+            command.args(sources("exec").iter().map(|name| source("c").join(name)));
+        } else {
+            command.arg(&runtime);
+        }
+        run_tool(command.arg("-o").arg(path));
     })
 }
 
