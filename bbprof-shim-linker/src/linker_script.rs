@@ -34,15 +34,15 @@ const COMMANDS: &[&str] = &[
 /// What a script names, in order; `None` when the text is no linker script.
 pub(crate) fn inputs(text: &[u8]) -> Option<Vec<InputName>> {
     let text = std::str::from_utf8(text).ok()?;
-    let tokens = tokens(text);
-    let is_script = tokens.first().is_some_and(|first| COMMANDS.contains(&&**first))
-        || tokens.get(1).is_some_and(|second| second.starts_with('=')) && text.contains("SECTIONS");
+    let mut tokens = Tokens { rest: text }.peekable();
+    let first = tokens.peek()?;
+    let assigns = || Tokens { rest: text }.nth(1).is_some_and(|second| second.starts_with('='));
+    let is_script = COMMANDS.contains(first) || assigns() && text.contains("SECTIONS");
     if !is_script {
         return None;
     }
     let mut inputs = Vec::new();
     let mut braces = 0_u32;
-    let mut tokens = tokens.iter().map(String::as_str).peekable();
     while let Some(token) = tokens.next() {
         match token {
             "{" => braces += 1,
@@ -76,26 +76,34 @@ fn input(name: &str) -> InputName {
 }
 
 /// Words, quoted names and punctuation; comments left out.
-fn tokens(text: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start();
-        let Some(first) = rest.chars().next() else { return tokens };
-        if let Some(comment) = rest.strip_prefix("/*") {
-            rest = comment.split_once("*/").map_or("", |(_, after)| after);
-        } else if first == '#' {
-            rest = rest.split_once('\n').map_or("", |(_, after)| after);
-        } else if first == '"' {
-            let (name, after) = rest[1..].split_once('"').unwrap_or((&rest[1..], ""));
-            tokens.push(name.to_owned());
-            rest = after;
-        } else {
-            let end = rest.find(|c: char| c.is_whitespace() || "(){},;\"".contains(c)).unwrap_or(rest.len()).max(first.len_utf8());
-            let word = &rest[..end];
-            let word = word.find("/*").filter(|at| *at > 0).map_or(word, |at| &word[..at]);
-            tokens.push(word.to_owned());
-            rest = &rest[word.len()..];
+struct Tokens<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        loop {
+            self.rest = self.rest.trim_start();
+            let rest = self.rest;
+            let first = rest.chars().next()?;
+            if let Some(comment) = rest.strip_prefix("/*") {
+                self.rest = comment.split_once("*/").map_or("", |(_, after)| after);
+            } else if first == '#' {
+                self.rest = rest.split_once('\n').map_or("", |(_, after)| after);
+            } else if first == '"' {
+                let (name, after) = rest[1..].split_once('"').unwrap_or((&rest[1..], ""));
+                self.rest = after;
+                return Some(name);
+            } else {
+                let ends = |c: char| c.is_whitespace() || "(){},;\"".contains(c);
+                let end = rest.find(ends).unwrap_or(rest.len()).max(first.len_utf8());
+                let word = &rest[..end];
+                let word = word.find("/*").filter(|at| *at > 0).map_or(word, |at| &word[..at]);
+                self.rest = &rest[word.len()..];
+                return Some(word);
+            }
         }
     }
 }

@@ -75,7 +75,7 @@ fn scan_archive(file: &InputFile) -> Result<Scan<'_>, ScanError> {
         .par_iter()
         .with_min_len(8)
         .map(|(name, data)| {
-            if crate::inputs::sniff(data) != FileKind::Object {
+            if !data.starts_with(b"\x7fELF") {
                 return Ok(Scan::default());
             }
             scan_object(data, file.optional, || format!("{}({})", file.origin, String::from_utf8_lossy(name)))

@@ -151,7 +151,7 @@ fn very_many_counter_arrays_and_none() {
     let (workshop, a, _) = workshop(Storage::Tls);
     let array = |n: u32| ArrayHeader { name: Digest::of(&n.to_le_bytes()), len: 1 };
     let header = Manifest::read(&a.manifest()).unwrap().header;
-    let arrays: Vec<ArrayHeader> = header.arrays[1..].iter().copied().chain((0..70_000).map(array)).collect();
+    let arrays: Vec<ArrayHeader> = header.arrays[1..].iter().copied().chain((0..33_000).map(array)).collect();
     let module = Manifest::read(&a.manifest()).unwrap().module().unwrap();
     workshop.object_with_manifest(&a, &Manifest::encode(&module, a.storage, header.arrays[0].len, &arrays), &[]);
     for (linker, _) in LINKERS {
