@@ -9,10 +9,10 @@
 //!     16     8  size in bytes of the whole manifest, header and padding included; a multiple of 8
 //!     24     4  number of counter arrays
 //!     28     4  size in bytes of the body
-//!     32    16  module id: digest of storage and body
+//!     32    16  module id: digest of storage and body before compression
 //!     48    16  checksum: digest of bytes 0..48 and of everything from offset 64 on
 //!     64   24n  counter arrays: name (16), number of counters (u32), zero (u32)
-//!          ...  body: [`Module`], postcard
+//!          ...  body: size before compression (u64), then [`Module`], postcard, compressed by zstd
 //!          ...  zero to a multiple of 8
 //! ```
 //!

@@ -8,9 +8,11 @@
 //!     16    16  build id
 //!     32    16  checksum: digest of bytes 0..32, bytes 48..64 and the body as it stands in the file
 //!     48     8  size in bytes of the body
-//!     56     8  size in bytes of the body when decompressed
-//!     64   ...  body: [`Body`], postcard, compressed by zstd
+//!     56     8  zero
+//!     64   ...  body: [`Body`], postcard
 //! ```
+//!
+//! The body is not compressed: nearly all of it are manifests, which are, since their objects were compiled.
 
 use crate::manifest::ArrayHeader;
 use crate::{BuildId, Digest, FormatError};
@@ -25,8 +27,6 @@ pub const EXTENSION: &str = "bbmap";
 
 const KIND: &str = "build map";
 const HEADER_BYTES: usize = 64;
-/// Fast rather than small: it runs in every link. Level 3 costs three times the time for 10 % fewer bytes (a guess from zstd's own tables).
-const ZSTD_LEVEL: i32 = 1;
 
 /// The build map of one link.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -145,11 +145,10 @@ impl BuildMap {
     /// Encodes the map.
     ///
     /// # Panics
-    /// Never in practice: zstd compresses any slice.
+    /// Never in practice: these types always serialise.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let plain = postcard::to_stdvec(&self.body).expect("a build map always serialises");
-        let body = zstd::bulk::compress(&plain, ZSTD_LEVEL).expect("zstd compresses any slice");
+        let body = postcard::to_stdvec(&self.body).expect("a build map always serialises");
         let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
@@ -157,7 +156,7 @@ impl BuildMap {
         bytes.extend_from_slice(&self.build_id.0);
         bytes.extend_from_slice(&[0; 16]);
         bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&(plain.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&[0; 8]);
         let sum = checksum(&bytes, &body);
         bytes[32..48].copy_from_slice(&sum.0);
         bytes.extend_from_slice(&body);
@@ -197,8 +196,7 @@ impl BuildMap {
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let build_id = Self::read_build_id(bytes)?;
         let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        let (body_bytes, plain_bytes) = (u64_at(48), u64_at(56));
-        let expected_bytes = body_bytes.saturating_add(HEADER_BYTES as u64);
+        let expected_bytes = u64_at(48).saturating_add(HEADER_BYTES as u64);
         if expected_bytes > bytes.len() as u64 {
             return Err(FormatError::Truncated { kind: KIND, expected_bytes, found_bytes: bytes.len() as u64 });
         }
@@ -212,9 +210,7 @@ impl BuildMap {
         if expected != found {
             return Err(FormatError::Checksum { kind: KIND, expected, found });
         }
-        let capacity = usize::try_from(plain_bytes).map_err(|e| malformed(e.to_string()))?;
-        let plain = zstd::bulk::decompress(body, capacity).map_err(|e| malformed(format!("body: {e}")))?;
-        let body = postcard::from_bytes(&plain).map_err(|e| malformed(format!("body: {e}")))?;
+        let body = postcard::from_bytes(body).map_err(|e| malformed(format!("body: {e}")))?;
         Ok(Self { build_id, body })
     }
 }

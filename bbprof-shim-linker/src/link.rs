@@ -59,7 +59,7 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
         saved.add(&additions.files, &additions.options)?;
     }
     let mut child = start(&linker, arguments, &additions)?;
-    // Meanwhile: compressing the map of a big program takes as long as a fast linker takes for the rest.
+    // Meanwhile: the map of a big program is many bytes to copy and digest.
     let map = plan.map.encode();
     let status = child.wait().with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
     if status.success() {

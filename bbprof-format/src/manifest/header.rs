@@ -11,6 +11,11 @@ pub const VERSION: u32 = 1;
 const KIND: &str = "manifest";
 const HEADER_BYTES: usize = 64;
 const ARRAY_BYTES: usize = 24;
+/// The size of the body before compression stands in front of it.
+const PLAIN_SIZE_BYTES: usize = 8;
+/// Fast rather than small: it runs in every compilation, and saves a link from compressing the same bytes again and again. zstd's
+/// fastest regular level; higher ones are a guess not taken.
+const ZSTD_LEVEL: i32 = 1;
 
 /// How a module's counters are stored and reached.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -79,8 +84,10 @@ impl<'a> Manifest<'a> {
     /// `comdat_arrays`: these are those of its COMDAT functions, in the order the functions refer to them (1, 2, ...).
     #[must_use]
     pub fn encode(module: &Module, storage: Storage, module_counters: u32, comdat_arrays: &[ArrayHeader]) -> Vec<u8> {
-        let body = postcard::to_stdvec(module).expect("a module always serialises");
-        let module_id = Digest::of_parts([&[storage as u8][..], &body]);
+        let plain = postcard::to_stdvec(module).expect("a module always serialises");
+        let module_id = Digest::of_parts([&[storage as u8][..], &plain]);
+        let mut body = (plain.len() as u64).to_le_bytes().to_vec();
+        body.extend(zstd::bulk::compress(&plain, ZSTD_LEVEL).expect("zstd compresses any slice"));
         let arrays = std::iter::once(ArrayHeader { name: module_id, len: module_counters }).chain(comdat_arrays.iter().copied());
         let num_arrays = comdat_arrays.len() + 1;
         let size = (HEADER_BYTES + num_arrays * ARRAY_BYTES + body.len()).next_multiple_of(8);
@@ -157,7 +164,12 @@ impl<'a> Manifest<'a> {
     /// When it is not what [`Manifest::encode`] writes, or an index points nowhere.
     pub fn module(&self) -> Result<Module, FormatError> {
         let malformed = |what: String| FormatError::Malformed { kind: KIND, what };
-        let module: Module = postcard::from_bytes(self.body).map_err(|e| malformed(format!("body: {e}")))?;
+        let damaged = |e: &dyn std::fmt::Display| malformed(format!("body: {e}"));
+        let (size, packed) = self.body.split_at_checked(PLAIN_SIZE_BYTES).ok_or_else(|| damaged(&"too short"))?;
+        let size = u64::from_le_bytes(size.try_into().expect("eight bytes"));
+        let size = usize::try_from(size).map_err(|e| damaged(&e))?;
+        let plain = zstd::bulk::decompress(packed, size).map_err(|e| damaged(&e))?;
+        let module: Module = postcard::from_bytes(&plain).map_err(|e| damaged(&e))?;
         module.validate(&self.header.arrays).map_err(malformed)?;
         Ok(module)
     }
