@@ -14,8 +14,8 @@ static struct process *current(void) {
     return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
 }
 
-/* Each profiled image registers these handlers, as each may be unloaded; the lock counts. */
-static void prepare(void) {
+/* Each profiled image registers these handlers, as each may be unloaded, and wrappers of fork call them again; the lock counts. */
+void fork_prepare(void) {
     struct process *process = current();
     if (process == NULL)
         return;
@@ -23,7 +23,7 @@ static void prepare(void) {
     process->forking_thread = platform_thread_id();
 }
 
-static void in_parent(void) {
+void fork_in_parent(void) {
     if (current() != NULL)
         process_unlock(current());
 }
@@ -83,7 +83,7 @@ static void restart_bank(struct process *process, struct image *image, enum bank
     }
 }
 
-static void in_child(void) {
+void fork_in_child(void) {
     struct process *process = current();
     if (process == NULL)
         return;
@@ -116,5 +116,5 @@ static void in_child(void) {
 void fork_register(void) {
     /* pthread_atfork itself is a function of a static part of libc, which a weak reference would not pull in. */
     if (__register_atfork != NULL)
-        __register_atfork(prepare, in_parent, in_child, &__dso_handle == NULL ? NULL : __dso_handle);
+        __register_atfork(fork_prepare, fork_in_parent, fork_in_child, &__dso_handle == NULL ? NULL : __dso_handle);
 }

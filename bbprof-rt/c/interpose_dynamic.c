@@ -1,6 +1,6 @@
-/* interpose_dynamic.c: pthread_create and thrd_create of a dynamically linked program. The program's definitions come before
+/* interpose_dynamic.c: pthread_create, thrd_create and _Fork of a dynamically linked program. The program's definitions come before
  * libc's for all its libraries, too. */
-#include "bbprof_abi.h"
+#include "process.h"
 #include "thread_bank.h"
 
 #include <dlfcn.h>
@@ -36,4 +36,20 @@ EXPORTED int thrd_create(thrd_t *thread, thrd_start_t start, void *argument) {
 EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     create_function create = real_create();
     return create == NULL ? EAGAIN : threads_create(create, thread, attributes, start, argument);
+}
+
+/* fork without any handlers, which libc's fork would call; glibc 2.34 and later have it. */
+EXPORTED int32_t _Fork(void) {
+    int32_t (*real)(void) = dlsym == NULL ? NULL : (int32_t(*)(void))dlsym(RTLD_NEXT, "_Fork");
+    if (real == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    fork_prepare();
+    int32_t child = real();
+    if (child == 0)
+        fork_in_child();
+    else
+        fork_in_parent();
+    return child;
 }

@@ -165,7 +165,10 @@ void process_finish(struct process *process, enum raw_fate fate, int status);
 /* Counts of the calling thread that are in no segment: it was not started through the interposed pthread_create, or has ended. */
 void thread_absorb_own_bank(struct process *process);
 
-/* fork.c */
+/* fork.c: around each fork, and in its child before anything else */
 void fork_register(void);
+void fork_prepare(void);
+void fork_in_parent(void);
+void fork_in_child(void);
 
 #endif

@@ -26,10 +26,12 @@ fn a_child_starts_from_zero() {
 #[test]
 fn a_child_that_dies() {
     for link in Link::ALL {
-        let [parent, child] = run(&program(link), &["fork-_exit"]).profiles().try_into().unwrap();
-        assert_tls(&parent, [1, 100, 0, 0, 1]);
-        assert_tls(&child, [0, 0, 0, 50, 0]);
-        assert_end(&child, State::Running, Fate::NotSeen);
+        for how in ["fork-_exit", "_Fork"] {
+            let [parent, child] = run(&program(link), &[how]).profiles().try_into().unwrap();
+            assert_tls(&parent, [1, 100, 0, 0, 1]);
+            assert_tls(&child, [0, 0, 0, 50, 0]);
+            assert_end(&child, State::Running, Fate::NotSeen);
+        }
     }
 }
 

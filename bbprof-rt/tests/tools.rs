@@ -1,5 +1,7 @@
 //! Together with other tools that look into programs: sanitizers and valgrind. Requires gcc, clang-22 and valgrind.
 
+#![allow(clippy::unwrap_used, reason = "test code")]
+
 mod support;
 
 use bbprof_format::raw::{Fate, State};

@@ -221,6 +221,14 @@ int main(int argc, char **argv) {
         }
         waitpid(child, NULL, 0);
     }
+    if (IS("_Fork")) {
+        pid_t child = _Fork();
+        if (child == 0) {
+            work(3, 50);
+            _exit(1);
+        }
+        waitpid(child, NULL, 0);
+    }
     if (IS("fork-_exit")) {
         pid_t child = fork();
         if (child == 0) {

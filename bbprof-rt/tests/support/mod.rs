@@ -103,7 +103,7 @@ pub(crate) fn program_with(link: Link, tls_counters: u32) -> PathBuf {
             Link::StaticPie => command.args(["-fPIE", "-static-pie", "-DFLAGS=BBPROF_FLAG_STATIC"]),
         };
         if link != Link::Dynamic {
-            command.args(["-Wl,--wrap=pthread_create", "-Wl,--wrap=thrd_create"]);
+            command.args(["pthread_create", "thrd_create", "fork", "_Fork"].map(|name| format!("-Wl,--wrap={name}")));
         }
         run_tool(command.arg(source("tests/c/scenario.c")).arg(&runtime).arg("-o").arg(path));
     })
