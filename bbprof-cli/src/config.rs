@@ -33,6 +33,7 @@ pub(crate) struct Settings {
     pub exclude_file: Vec<String>,
     /// Dependencies to instrument besides the workspace's members: none, all, or names [default: none]
     #[arg(long, value_name = "none|all|NAME,...")]
+    #[serde(deserialize_with = "word_or_list")]
     pub deps: Option<String>,
     /// Keep the IR text of each block, for `bbprof annotate`
     #[arg(long = "ir", num_args = 0..=1, default_missing_value = "true", require_equals = true, value_name = "BOOL")]
@@ -40,6 +41,20 @@ pub(crate) struct Settings {
     /// Place counters by an earlier profile
     #[arg(long, value_name = "PROFILE", hide = true)]
     pub weights: Option<PathBuf>,
+}
+
+/// `deps = "a,b"` or `deps = ["a", "b"]`.
+fn word_or_list<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "deps: expected \"none\", \"all\", names with commas, or a list of names")]
+    enum Either {
+        Word(String),
+        List(Vec<String>),
+    }
+    Ok(Some(match Either::deserialize(deserializer)? {
+        Either::Word(word) => word,
+        Either::List(names) => names.join(","),
+    }))
 }
 
 /// Which dependencies are instrumented.
@@ -158,6 +173,8 @@ mod tests {
         let value = serde_json::json!({"bbprof": {"deps": "regex,serde", "storage": "atomic"}});
         let settings = Settings::from_metadata(&value, "here").unwrap();
         assert_eq!(settings.deps(), Deps::Named(vec!["regex".into(), "serde".into()]));
+        let value = serde_json::json!({"bbprof": {"deps": ["regex", "serde"]}});
+        assert_eq!(Settings::from_metadata(&value, "here").unwrap().deps, settings.deps);
         let value = serde_json::json!({"bbprof": {"dep": "all"}});
         assert!(Settings::from_metadata(&value, "p [package.metadata.bbprof]").unwrap_err().to_string().starts_with("p [package"));
         assert_eq!(Settings::from_metadata(&serde_json::Value::Null, "").unwrap(), Settings::default());

@@ -56,6 +56,7 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
     let rust = rust(&installation, &PluginOptions { tagged: true, ..plugin_options.clone() }, &mut variables);
     let c = c(&installation, &plugin_options, &mut variables);
     match (rust, c) {
+        (Err(rust), Err(c)) if rust.to_string() == c.to_string() => return Err(rust),
         (Err(rust), Err(c)) => require!("{rust}; {c}"),
         (Err(rust), Ok(())) => say(&format!("Rust is not instrumented: {rust}")),
         (Ok(()), Err(c)) => say(&format!("C and C++ are not instrumented: {c}")),

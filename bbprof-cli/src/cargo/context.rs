@@ -12,7 +12,7 @@ use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Everything that is known before cargo starts.
 pub(crate) struct Context {
@@ -45,9 +45,20 @@ impl Context {
             }
         };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        for value in words.values("--config", None) {
+            let value = value.to_string_lossy();
+            if ["rustc-wrapper", "build.rustdoc"].iter().any(|key| value.contains(key)) {
+                require!(
+                    "--config {value}: set this in cargo's configuration file or by its environment variable; it is chained from there"
+                );
+            }
+        }
         let config = cargo_config2::Config::load().context("cargo's configuration")?;
         let rustc_program: OsString =
             config.build.rustc.as_ref().map_or_else(|| "rustc".into(), |rustc| rustc.as_os_str().to_owned());
+        if ToolSettings::beside(Path::new(&rustc_program))?.is_some() {
+            require!("the variables of `bbprof env` are set in this shell: use plain cargo here, or cargo bbprof in another shell");
+        }
         let rustc = Rustc::inspect(&rustc_program)?;
         let targets = targets(&words, &config, &rustc.host)?;
 

@@ -86,25 +86,23 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// The packages that cargo itself would start from.
+/// The packages that cargo would start from without `-p`, and those that `-p` names. So `-p` with a default member does not
+/// change how counters are reached, and both use the same target directory.
 fn roots<'a>(metadata: &'a Metadata, words: &CargoWords) -> Vec<&'a PackageId> {
+    let defaults = if words.has("--workspace") || words.has("--all") || !metadata.workspace_default_members.is_available() {
+        metadata.workspace_members.iter()
+    } else {
+        metadata.workspace_default_members.iter()
+    };
     let named: Vec<String> =
         words.values("--package", Some("-p")).iter().map(|spec| name_of_spec(&spec.to_string_lossy()).to_owned()).collect();
-    if !named.is_empty() {
+    let is_known = |name: &String| metadata.packages.iter().any(|package| package.name.as_str() == name);
+    if !named.iter().all(is_known) {
         // Patterns are cargo's; one that we cannot match makes us take every member, which is safe.
-        let matches: Vec<_> = metadata
-            .packages
-            .iter()
-            .filter(|package| named.iter().any(|name| name == package.name.as_str()))
-            .map(|package| &package.id)
-            .collect();
-        if matches.len() >= named.len() {
-            return matches;
-        }
-    } else if !words.has("--workspace") && !words.has("--all") && metadata.workspace_default_members.is_available() {
-        return metadata.workspace_default_members.iter().collect();
+        return metadata.workspace_members.iter().collect();
     }
-    metadata.workspace_members.iter().collect()
+    let named = metadata.packages.iter().filter(|package| named.iter().any(|name| name == package.name.as_str()));
+    defaults.chain(named.map(|package| &package.id)).collect()
 }
 
 /// The package's name in a package id specification: `name`, `name@1.0`, `file:///x#name@1.0`.

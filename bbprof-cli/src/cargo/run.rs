@@ -24,7 +24,7 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false))).context("SIGINT")?;
     let status = command.status().with_context(|| format!("{}: cannot be run", context.cargo.to_string_lossy()))?;
     if let Some(folder) = runs {
-        show(&context, &folder)?;
+        show(&context, &folder, status.success())?;
     } else if status.success() && !context.words.is_quiet() {
         eprintln!("bbprof: programs are in {}", shown(&context));
     }
@@ -118,12 +118,15 @@ fn run_folder(context: &Context, command: &mut Command) -> Result<PathBuf> {
 }
 
 /// Says where the raw profiles are, notes the run as the last one, and prints the summary.
-fn show(context: &Context, folder: &Path) -> Result<()> {
+fn show(context: &Context, folder: &Path, success: bool) -> Result<()> {
     let profiles = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?.count();
     if profiles == 0 {
         std::fs::remove_dir(folder).with_context(|| folder.display().to_string())?;
-        if std::env::var_os("BBPROF_OUT").is_none() && !context.words.is_quiet() {
-            eprintln!("bbprof: no profile was written: no instrumented program ran");
+        let says_why = success && context.report && !context.words.is_quiet() && !context.words.has("--no-run");
+        match std::env::var_os("BBPROF_OUT") {
+            Some(_) if says_why => eprintln!("bbprof: no summary: BBPROF_OUT is set, and profiles are where it says"),
+            None if says_why => eprintln!("bbprof: no profile was written: no instrumented program ran"),
+            _ => {}
         }
         return Ok(());
     }

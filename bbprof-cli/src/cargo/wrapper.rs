@@ -33,7 +33,7 @@ pub(crate) fn rustc_wrapper(argv: &[OsString]) -> Result<u8> {
     command.args(arguments);
     if seen.is_by_cargo() && seen.has_target {
         if seen.is_instrumentable() && settings.selects_package() {
-            instrument(&mut command, &seen, &settings);
+            instrument(&mut command, &seen, &settings)?;
         }
         if seen.links {
             link_with_shim(&mut command, &seen, &settings)?;
@@ -113,12 +113,18 @@ fn bootstrap(command: &mut Command, settings: &ToolSettings) {
     }
 }
 
-fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) {
+fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Result<()> {
+    if seen.wants_linker_lto {
+        require!(
+            "-Clinker-plugin-lto leaves optimisation to the linker, where counters cannot be placed; use lto = \"thin\" or \"fat\""
+        );
+    }
     bootstrap(command, settings);
     let mut plugin = OsString::from("-Zllvm-plugins=");
     plugin.push(&settings.rustc_plugin);
     command.arg(plugin);
     complete(command, seen);
+    Ok(())
 }
 
 /// Line tables, which do not change code, where no debug information was asked for.
@@ -147,6 +153,8 @@ struct Seen {
     links: bool,
     /// Debug information other than none was asked for.
     has_debug_info: bool,
+    /// Optimises in the linker.
+    wants_linker_lto: bool,
     /// The last `-C linker=`.
     linker: Option<OsString>,
 }
@@ -195,6 +203,8 @@ impl Seen {
             self.has_debug_info = !["0", "none"].contains(&level);
         } else if let Some(linker) = option.strip_prefix("linker=") {
             self.linker = Some(linker.into());
+        } else if let Some(how) = option.strip_prefix("linker-plugin-lto") {
+            self.wants_linker_lto = !["=n", "=no", "=off", "=false"].contains(&how);
         }
     }
 
@@ -264,6 +274,12 @@ mod tests {
         assert!(seen("-g").has_debug_info);
         assert!(seen("-C debuginfo=line-tables-only").has_debug_info);
         assert!(!seen("-C debuginfo=none").has_debug_info);
+    }
+
+    #[test]
+    fn optimising_in_the_linker_is_noticed() {
+        assert!(seen("-C linker-plugin-lto").wants_linker_lto && seen("-Clinker-plugin-lto=/x/lld.so").wants_linker_lto);
+        assert!(!seen("-C linker-plugin-lto=off").wants_linker_lto && !seen("-C lto=fat").wants_linker_lto);
     }
 
     #[test]
