@@ -163,10 +163,11 @@ fn instance(location: &Location) -> Instance {
 
 impl<'p> FunctionLines<'p> {
     fn new(function: FunctionView<'p>) -> Self {
-        let mut lines = Self { symbol: function.symbol(), lines: Vec::new(), functions: Vec::new(), branches: branches(function) };
         let manifest = function.manifest;
         let is_blank: Vec<bool> = manifest.nodes.iter().map(|node| node.locations.is_empty()).collect();
         let mut flow = Flow::new(&is_blank, &manifest.edges, &function.counts.edges);
+        let branches = branches(function, &flow);
+        let mut lines = Self { symbol: function.symbol(), lines: Vec::new(), functions: Vec::new(), branches };
         lines.add_lines(function, &mut flow);
         lines.add_source_functions(function, &mut flow);
         lines
@@ -321,19 +322,29 @@ fn hottest(function: FunctionView<'_>, nodes: &[u32]) -> u128 {
     nodes.iter().map(|node| u128::from(function.counts.nodes[*node as usize])).max().unwrap_or(0)
 }
 
-/// The location of the jump that ends a node, when no other instruction of the node has it. A jump back is a loop's own: code.
+/// The location of the jump that ends a node, when no other instruction of the node has it. Two such jumps are code: one
+/// back, which is a loop's own, and one that decides when the node has nothing else of the source.
 fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<LocationId> {
     let node = &function.manifest.nodes[position as usize];
-    let goes_back = flow.only_target(position).is_some_and(|target| target <= position);
     let branches = |(opcode, _): &(StringId, u32)| function.module.string(*opcode) == "br";
+    let target = flow.only_target(position);
+    let is_code = target.map_or(node.locations.len() == 1, |target| target <= position);
     match node.locations.last() {
-        Some((id, 1)) if !goes_back && node.opcodes.last().is_some_and(branches) => Some(*id),
+        Some((id, 1)) if !is_code && node.opcodes.last().is_some_and(branches) => Some(*id),
         _ => None,
     }
 }
 
+/// The line of a branch: that of its jump, unless the node has only the jump there; then that of the code before it.
+fn line_of_branch(function: FunctionView<'_>, flow: &Flow, node: u32) -> Option<(FileId, u32)> {
+    let locations = &function.manifest.nodes[node as usize].locations;
+    let before = if jump(function, flow, node).is_some() { locations.len().checked_sub(2) } else { None };
+    let (location, _) = locations.get(before.unwrap_or(locations.len().checked_sub(1)?))?;
+    function.place(*location)
+}
+
 /// The ways out of every node that has more than one, landing pads apart: file, line, node, outcomes.
-fn branches(function: FunctionView<'_>) -> Vec<(FileId, u32, u32, Vec<Outcome>)> {
+fn branches(function: FunctionView<'_>, flow: &Flow) -> Vec<(FileId, u32, u32, Vec<Outcome>)> {
     use bbprof_format::manifest::EdgeKind;
     let edges: Vec<_> = function.edges().collect();
     let mut branches = Vec::new();
@@ -341,7 +352,7 @@ fn branches(function: FunctionView<'_>) -> Vec<(FileId, u32, u32, Vec<Outcome>)>
         let decides = ways.iter().any(|way| matches!(way.kind, EdgeKind::Branch | EdgeKind::Switch | EdgeKind::Indirect));
         if ways.len() > 1
             && decides
-            && let Some((file, line)) = function.end_of_node(ways[0].from_node)
+            && let Some((file, line)) = line_of_branch(function, flow, ways[0].from_node)
         {
             let outcome = |way: &crate::BlockEdge| Outcome { count: way.count, unwinds: way.kind == EdgeKind::Unwind };
             branches.push((file, line, ways[0].from_node, ways.iter().map(outcome).collect()));

@@ -146,13 +146,6 @@ impl<'p> FunctionView<'p> {
         vanished
     }
 
-    /// The location of a node's last instruction that has one: where its terminator or its ending call is.
-    #[must_use]
-    pub fn end_of_node(&self, node: u32) -> Option<(FileId, u32)> {
-        let (location, _) = self.manifest.nodes.get(node as usize)?.locations.last()?;
-        self.place(*location)
-    }
-
     pub(crate) fn file_of(&self, id: bbprof_format::manifest::StringId) -> Option<FileId> {
         self.image.files[self.counts.module as usize][id.0 as usize]
     }
