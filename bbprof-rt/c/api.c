@@ -10,15 +10,12 @@ static struct process *current(void) {
 }
 
 /* How many other threads may be inside an activation. */
-static int other_threads(void) {
-    int others = platform_other_threads();
+static int other_threads(const struct process *process) {
+    int others = platform_other_threads(process->helper);
     return others < 0 ? 0 : others;
 }
 
-int bbprof_dump(const char *path) {
-    struct process *process = current();
-    if (process == NULL)
-        return -ENOSYS;
+int process_dump(struct process *process, const char *path) {
     process_lock(process);
     thread_absorb_own_bank(process);
     if (path == NULL) {
@@ -26,9 +23,14 @@ int bbprof_dump(const char *path) {
         path_insert_number(process->path_scratch[0], sizeof process->path_scratch[0], process->path_scratch[0], ++process->num_dumps);
         path = process->path_scratch[0];
     }
-    int why = snapshot_save(process, FATE_SNAPSHOT, 0, other_threads(), path);
+    int why = snapshot_save(process, FATE_SNAPSHOT, 0, other_threads(process), path);
     process_unlock(process);
     return why;
+}
+
+int bbprof_dump(const char *path) {
+    struct process *process = current();
+    return process == NULL ? -ENOSYS : process_dump(process, path);
 }
 
 int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes), void *context) {
@@ -37,7 +39,7 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
         return -ENOSYS;
     process_lock(process);
     thread_absorb_own_bank(process);
-    int why = snapshot_write(process, FATE_SNAPSHOT, 0, other_threads(), write, context);
+    int why = snapshot_write(process, FATE_SNAPSHOT, 0, other_threads(process), write, context);
     process_unlock(process);
     return why;
 }

@@ -2,6 +2,8 @@
 #ifndef BBPROF_ABI_H
 #define BBPROF_ABI_H
 
+#include "private_names.h"
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -45,7 +45,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     process_lock(process);
     process->finished = true;
     thread_absorb_own_bank(process);
-    int others = platform_other_threads();
+    int others = platform_other_threads(process->helper);
     if (others < 0)
         others = owners_alive(process);
     /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is when

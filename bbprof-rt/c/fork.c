@@ -109,6 +109,8 @@ void fork_in_child(void) {
             restart_bank(process, image, BANK_GLOBAL);
         }
         raw_publish(process);
+        if (process->helper != 0)
+            schedule_restart(process);
     }
     process_unlock(process);
 }

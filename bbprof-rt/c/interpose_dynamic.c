@@ -10,6 +10,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 extern __typeof__(dlsym) dlsym __attribute__((weak));
+extern int *__errno_location(void) __attribute__((weak));
 /* A sanitizer's own interposer stands in the program as ours does; it must be told of all threads. */
 extern EXPORTED int __interceptor_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
 
@@ -42,7 +43,8 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 EXPORTED int32_t _Fork(void) {
     int32_t (*real)(void) = dlsym == NULL ? NULL : (int32_t(*)(void))dlsym(RTLD_NEXT, "_Fork");
     if (real == NULL) {
-        errno = ENOSYS;
+        if (__errno_location != NULL)
+            *__errno_location() = ENOSYS;
         return -1;
     }
     fork_prepare();

@@ -4,6 +4,8 @@
 #ifndef BBPROF_PLATFORM_H
 #define BBPROF_PLATFORM_H
 
+#include "private_names.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,8 +47,14 @@ int32_t platform_process_id(void);
 int32_t platform_parent_id(void);
 int32_t platform_thread_id(void);
 bool platform_thread_exists(int32_t process, int32_t thread);
-/* How many threads of this process are still running, the caller left out; -1 = cannot be told. */
-int platform_other_threads(void);
+/* How many threads of this process are still running, without the caller and `helper`; -1 = cannot be told. */
+int platform_other_threads(int32_t helper);
+/* A thread that libc knows nothing of, with the caller's signal mask and TLS (which it must not touch). Stores its id. */
+int platform_start_helper(void (*function)(void *), void *context, int32_t *thread);
+void platform_sleep(uint64_t nanoseconds);
+/* Handles a signal whose disposition is the default; else -EBUSY. `NULL` puts the default back if `handler` is there. */
+int platform_handle_signal(int number, void (*handler)(int));
+void platform_unhandle_signal(int number, void (*handler)(int));
 /* Sleeps while *word is `value`, until woken or for no reason. */
 void platform_wait(uint32_t *word, uint32_t value);
 void platform_wake(uint32_t *word);

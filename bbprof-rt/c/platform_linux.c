@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -239,7 +240,7 @@ struct directory_entry {
     char name[];
 };
 
-int platform_other_threads(void) {
+int platform_other_threads(int32_t helper) {
     int32_t self = platform_thread_id();
     int file = (int)CALL3(__NR_open, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (file < 0)
@@ -253,7 +254,7 @@ int platform_other_threads(void) {
             int32_t thread = 0;
             for (const char *digit = entry->name; *digit >= '0' && *digit <= '9'; digit++)
                 thread = thread * 10 + (*digit - '0');
-            if (thread != 0 && thread != self && thread_runs(thread))
+            if (thread != 0 && thread != self && thread != helper && thread_runs(thread))
                 others++;
             at += entry->length;
         }
@@ -270,7 +271,88 @@ void platform_wake(uint32_t *word) {
     CALL6(__NR_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
 }
 
+void platform_sleep(uint64_t nanoseconds) {
+    struct timespec pause = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+    CALL3(__NR_nanosleep, &pause, 0, 0);
+}
+
+#define HELPER_STACK_BYTES 65536u
+#define HELPER_FLAGS                                                                                                               \
+    (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_PARENT_SETTID)
+
+long bbprof_clone(void (*function)(void *), void *context, void *stack_end, int32_t *thread, long flags);
+__asm__(".text\n"
+        ".globl bbprof_clone\n"
+        ".hidden bbprof_clone\n"
+        ".type bbprof_clone, @function\n"
+        "bbprof_clone:\n"
+        "    mov %rdi, -16(%rdx)\n"
+        "    mov %rsi, -8(%rdx)\n"
+        "    lea -16(%rdx), %rsi\n"
+        "    mov %rcx, %rdx\n"
+        "    mov %r8, %rdi\n"
+        "    mov $56, %eax\n"
+        "    syscall\n"
+        "    test %rax, %rax\n"
+        "    jz 1f\n"
+        "    ret\n"
+        "1:  xor %ebp, %ebp\n"
+        "    pop %rax\n"
+        "    pop %rdi\n"
+        "    call *%rax\n"
+        "    xor %edi, %edi\n"
+        "    mov $60, %eax\n"
+        "    syscall\n"
+        ".size bbprof_clone, .-bbprof_clone\n");
+
+int platform_start_helper(void (*function)(void *), void *context, int32_t *thread) {
+    char *stack = platform_map_private(HELPER_STACK_BYTES);
+    if (stack == NULL)
+        return -ENOMEM;
+    long result = bbprof_clone(function, context, stack + HELPER_STACK_BYTES, thread, HELPER_FLAGS);
+    if (failed(result))
+        platform_unmap(stack, HELPER_STACK_BYTES);
+    return failed(result) ? (int)result : 0;
+}
+
 #define KERNEL_SIGNAL_SET_BYTES 8
+
+struct kernel_signal_action {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+void bbprof_return_from_signal(void);
+__asm__(".text\n"
+        ".globl bbprof_return_from_signal\n"
+        ".hidden bbprof_return_from_signal\n"
+        ".type bbprof_return_from_signal, @function\n"
+        "    nop\n" /* unwinders look at the byte before */
+        "bbprof_return_from_signal:\n"
+        "    mov $15, %rax\n"
+        "    syscall\n"
+        ".size bbprof_return_from_signal, .-bbprof_return_from_signal\n");
+
+static int signal_action(int number, const struct kernel_signal_action *action, struct kernel_signal_action *before) {
+    return (int)CALL6(__NR_rt_sigaction, number, action, before, KERNEL_SIGNAL_SET_BYTES, 0, 0);
+}
+
+int platform_handle_signal(int number, void (*handler)(int)) {
+    const unsigned long restart = 0x10000000, has_restorer = 0x04000000;
+    struct kernel_signal_action before, action = {handler, restart | has_restorer, bbprof_return_from_signal, 0};
+    int why = signal_action(number, NULL, &before);
+    if (why == 0 && before.handler != NULL)
+        why = -EBUSY;
+    return why != 0 ? why : signal_action(number, &action, NULL);
+}
+
+void platform_unhandle_signal(int number, void (*handler)(int)) {
+    struct kernel_signal_action now, action = {NULL, 0, NULL, 0};
+    if (signal_action(number, NULL, &now) == 0 && now.handler == handler)
+        signal_action(number, &action, NULL);
+}
 
 uint64_t platform_block_signals(void) {
     uint64_t all = ~(uint64_t)0, before = 0;
@@ -346,6 +428,8 @@ const char *platform_error_text(int why) {
     case ENODEV: return "the file system cannot map files into memory";
     case ELOOP: return "too many symbolic links";
     case EIO: return "input/output error";
+    case EBUSY: return "the program was started with its own setting";
+    case EINVAL: return "not possible for this one";
     case ENOSYS: return "not counted in this process";
     default: return "system call refused";
     }

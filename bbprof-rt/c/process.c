@@ -48,22 +48,6 @@ void process_complain(struct process *process, const char *what, const char *pat
     platform_write_all(2, line, text.length + 1);
 }
 
-/* `exit` and `mmap` are both what always happens: the counters live in the file, and it is completed at exit. */
-static void read_dump_setting(struct process *process, const char *dump) {
-    while (dump != NULL && *dump != '\0') {
-        size_t length = 0;
-        while (dump[length] != '\0' && dump[length] != ',')
-            length++;
-        bool known = (length == 4 && (bytes_equal(dump, "exit", 4) || bytes_equal(dump, "mmap", 4))) || length == 0;
-        if (!known) {
-            process_complain(process, "BBPROF_DUMP=", dump, "only `exit` and `mmap` are known here",
-                             "the profile is written at exit, and is right at any moment before");
-            return;
-        }
-        dump += length + (dump[length] == ',');
-    }
-}
-
 static void read_pattern(struct process *process, const char *pattern) {
     struct text text = text_in(process->pattern, sizeof process->pattern);
     if (pattern == NULL || pattern[0] == '\0')
@@ -111,7 +95,7 @@ struct process *process_create(char **environment, const struct bbprof_image *re
     struct text text = text_in(process->test_name, sizeof process->test_name);
     text_add(&text, test != NULL && test[0] != '\0' ? test : "test");
     read_pattern(process, setting(environment, "BBPROF_OUT"));
-    read_dump_setting(process, setting(environment, "BBPROF_DUMP"));
+    schedule_read(process, setting(environment, "BBPROF_DUMP"));
     if (process->wants_file && platform_runs_with_raised_privileges()) {
         process_complain(process, "", "", "the program runs with raised privileges (set-user-id or alike)", "no profile is written");
         process->wants_file = false;

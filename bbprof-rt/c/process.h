@@ -78,6 +78,9 @@ struct process {
     bool has_complained, has_noted_aside, has_noted_growth;
     bool finished;
     uint32_t baseline, threads, num_dumps;
+    int dump_signal;         /* 0 = none */
+    uint64_t dump_period_ns; /* 0 = none */
+    int32_t helper;          /* thread that dumps periodically, 0 = none */
     int32_t forking_thread;
     uint32_t num_images, num_loaded;
     struct image *images;
@@ -102,6 +105,18 @@ struct process *process_create(char **environment, const struct bbprof_image *re
 void *process_allocate(struct process *process, size_t num_bytes);
 /* At most one line on stderr for each process. */
 void process_complain(struct process *process, const char *what, const char *path, const char *why, const char *consequence);
+
+/* api.c */
+/* To `path`, or beside the raw profile with a running number. */
+int process_dump(struct process *process, const char *path);
+
+/* schedule.c: BBPROF_DUMP */
+void schedule_read(struct process *process, const char *setting);
+void schedule_start(struct process *process);
+/* The runtime's code goes with its image. */
+void schedule_stop(struct process *process);
+/* In a fork's child, which has the handler but not the thread. */
+void schedule_restart(struct process *process);
 
 /* pattern.c: path of the raw profile */
 void pattern_expand(const struct process *process, char *path, size_t size);

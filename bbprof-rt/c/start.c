@@ -125,6 +125,7 @@ static void after_destructors(void) {
     if (process == NULL)
         return;
     process_lock(process);
+    schedule_stop(process);
     image_leave(process, &__bbprof_image);
     if (process->num_loaded == 0)
         process_finish(process, FATE_EXIT_UNKNOWN, 0);
@@ -168,6 +169,8 @@ static void start(int argc, char **argv, char **environment) {
     process_unlock(process);
     if (record->image == NULL)
         return;
+    if (first)
+        schedule_start(process);
     fork_register();
 #ifdef BBPROF_RT_EXEC
     exit_handler_registered = register_at_exit();

@@ -2,6 +2,8 @@
 #ifndef BBPROF_TEXT_H
 #define BBPROF_TEXT_H
 
+#include "private_names.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,8 @@
 #ifndef BBPROF_THREAD_BANK_H
 #define BBPROF_THREAD_BANK_H
 
+#include "private_names.h"
+
 #include <pthread.h>
 
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);

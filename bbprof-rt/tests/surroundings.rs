@@ -93,6 +93,42 @@ fn dumps_and_resets() {
 }
 
 #[test]
+fn dumps_on_a_signal() {
+    for link in Link::ALL {
+        let run = run_with(&program(link), &["signals"], |command| {
+            command.env("BBPROF_DUMP", "exit,signal:USR2").env("BBPROF_OUT", "x.bbraw");
+        });
+        assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
+        for (name, count) in [("x.1.bbraw", 100), ("x.2.bbraw", 110), ("x.3.bbraw", 120)] {
+            assert_tls(&run.read(name), [1, count, 0, 0, 0]);
+            assert_end(&run.read(name), State::Complete, Fate::Snapshot);
+        }
+        assert_tls(&run.read("x.bbraw"), [1, 130, 0, 0, 1]);
+        assert_eq!(run.file_names().len(), 4);
+    }
+    let ignored = run_with("/bin/sh".as_ref(), &["-c", "trap '' USR2; exec $P exit"], |command| {
+        command.env("BBPROF_DUMP", "signal:USR2").env("P", program(Link::Dynamic));
+    });
+    assert_refused(&ignored, "its own setting");
+}
+
+/// Twice in 400 ms at the least; the child goes on, and nobody is taken for a thread of the program.
+#[test]
+fn periodic_dumps() {
+    for link in Link::ALL {
+        let run = run_with(&program(link), &["sleep"], |command| {
+            command.env("BBPROF_DUMP", "every:100ms").env("BBPROF_OUT", "x.bbraw");
+        });
+        assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
+        assert_tls(&run.read("x.2.bbraw"), [1, 100, 0, 0, 0]);
+        assert_end(&run.read("x.bbraw"), State::Complete, Fate::Exit { status: Some(0) });
+        let names = run.file_names();
+        let child = names.iter().find(|name| name.ends_with(".2.bbraw") && *name != "x.2.bbraw");
+        assert_tls(&run.read(child.unwrap_or_else(|| panic!("no dump of the child: {names:?}"))), [0, 0, 0, 0, 0]);
+    }
+}
+
+#[test]
 fn missing_folder() {
     let run = with_out(&["exit"], "missing/folder/x.bbraw");
     assert_refused(&run, "no such directory");

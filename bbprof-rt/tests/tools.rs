@@ -66,9 +66,23 @@ fn archives_compile_cleanly_and_need_no_libc() {
             let strong = undefined_symbols(&archive(variant, compiler));
             let foreign = strong.iter().filter(|name| !name.contains("bbprof") && !name.starts_with("pthread_"));
             let foreign: Vec<_> =
-                foreign.filter(|name| !["_GLOBAL_OFFSET_TABLE_", "__real_pthread_create"].contains(&name.as_str())).collect();
+                foreign.filter(|name| name.as_str() != "_GLOBAL_OFFSET_TABLE_" && !name.starts_with("__real_")).collect();
             assert!(foreign.is_empty(), "{compiler} {variant}: {foreign:?}");
         }
+    }
+}
+
+/// The archives are linked into other people's programs: no name of theirs may clash with ours.
+#[test]
+fn all_names_have_the_prefix() {
+    for variant in ["exec", "static", "lib"] {
+        let output = Command::new("nm").args(["--defined-only", "--extern-only"]).arg(archive(variant, "cc")).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let names: Vec<_> = text.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+        let prefixes = ["bbprof_", "__bbprof_", "__wrap_"];
+        let foreign = names.iter().filter(|name| !prefixes.iter().any(|prefix| name.starts_with(prefix)));
+        let foreign: Vec<_> = foreign.filter(|name| !["pthread_create", "thrd_create", "_Fork"].contains(name)).collect();
+        assert!(names.contains(&"bbprof_dump") && foreign.is_empty(), "{variant}: {foreign:?}");
     }
 }
 

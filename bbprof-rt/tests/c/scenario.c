@@ -272,6 +272,20 @@ int main(int argc, char **argv) {
         if (argc > 3)
             _exit(0);
     }
+    if (IS("signals")) {
+        for (int i = 0; i < 3; i++) {
+            raise(SIGUSR2);
+            work(1, 10);
+        }
+    }
+    if (IS("sleep")) {
+        /* Not interrupted by whatever dumps meanwhile. */
+        check(usleep(400000) != 0, "usleep");
+        if (fork() == 0)
+            check(usleep(400000) != 0, "usleep");
+        else
+            wait(NULL);
+    }
     if (IS("closed")) {
         for (int i = 0; i < 100; i++)
             close(i);

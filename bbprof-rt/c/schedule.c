@@ -1,0 +1,115 @@
+/* schedule.c: BBPROF_DUMP: dumps on a signal or periodically. `exit` and `mmap` are what always happens.
+ *
+ * The period is kept by a thread that libc knows nothing of: a timer's signals would interrupt the program's system calls. */
+#include "process.h"
+
+#include "text.h"
+
+#include <errno.h>
+#include <signal.h>
+
+static const struct {
+    const char *name;
+    int number;
+} signals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2},   {"HUP", SIGHUP},     {"ALRM", SIGALRM}, {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF},
+               {"URG", SIGURG},   {"WINCH", SIGWINCH}, {"QUIT", SIGQUIT}, {"INT", SIGINT},   {"TERM", SIGTERM}};
+
+static const struct {
+    const char *name;
+    uint64_t nanoseconds;
+} units[] = {{"ms", 1000000u}, {"s", 1000000000u}, {"m", 60000000000u}, {"h", 3600000000000u}};
+
+#define LONGEST_PERIOD 1000000u /* of any unit; hours of it do not overflow */
+
+static const char *number(const char *text, uint64_t *value) {
+    for (*value = 0; *text >= '0' && *text <= '9' && *value <= LONGEST_PERIOD; text++)
+        *value = *value * 10 + (uint64_t)(*text - '0');
+    return text;
+}
+
+static bool read_signal(struct process *process, const char *name) {
+    if (text_starts_with(name, "SIG"))
+        name += 3;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (text_equals(name, signals[i].name))
+            process->dump_signal = signals[i].number;
+    return process->dump_signal != 0;
+}
+
+static bool read_period(struct process *process, const char *period) {
+    uint64_t value;
+    const char *unit = number(period, &value);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (text_equals(unit, units[i].name) && value <= LONGEST_PERIOD)
+            process->dump_period_ns = value * units[i].nanoseconds;
+    return process->dump_period_ns != 0;
+}
+
+void schedule_read(struct process *process, const char *setting) {
+    while (setting != NULL && *setting != '\0') {
+        char word[32];
+        size_t length = 0;
+        while (setting[length] != '\0' && setting[length] != ',')
+            length++;
+        struct text text = text_in(word, sizeof word);
+        text_add_bytes(&text, setting, length);
+        bool known = length == 0 || text_equals(word, "exit") || text_equals(word, "mmap") ||
+                     (text_starts_with(word, "signal:") && read_signal(process, word + 7)) ||
+                     (text_starts_with(word, "every:") && read_period(process, word + 6));
+        if (!known || text.cut)
+            process_complain(process, "BBPROF_DUMP=", setting, "expected exit, mmap, signal:USR2 or every:10s",
+                             "the profile is written at exit, and is right at any moment before");
+        setting += length + (setting[length] == ',');
+    }
+}
+
+static void on_signal(int number) {
+    struct process *process = __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
+    (void)number;
+    if (process != NULL)
+        process_dump(process, NULL);
+}
+
+#ifdef BBPROF_RT_EXEC
+static void dump_periodically(void *context) {
+    struct process *process = context;
+    for (;;) {
+        platform_sleep(process->dump_period_ns);
+        process_lock(process);
+        bool finished = process->finished;
+        if (!finished)
+            process_dump(process, NULL);
+        process_unlock(process);
+        if (finished)
+            return;
+    }
+}
+#endif
+
+void schedule_restart(struct process *process) {
+    process->helper = 0;
+    if (process->dump_period_ns == 0)
+        return;
+#ifdef BBPROF_RT_EXEC
+    /* Its signal mask is that of the lock's holder: all blocked. */
+    process_lock(process);
+    int why = platform_start_helper(dump_periodically, process, &process->helper);
+    process_unlock(process);
+#else
+    int why = -EINVAL; /* its code may be unloaded */
+#endif
+    if (why != 0)
+        process_complain(process, "BBPROF_DUMP=every: ", "", platform_error_text(why), "the profile is written at exit");
+}
+
+void schedule_start(struct process *process) {
+    int why = process->dump_signal == 0 ? 0 : platform_handle_signal(process->dump_signal, on_signal);
+    if (why != 0)
+        process_complain(process, "BBPROF_DUMP=signal: ", "", platform_error_text(why), "the profile is written at exit");
+    schedule_restart(process);
+}
+
+void schedule_stop(struct process *process) {
+    if (process->dump_signal != 0)
+        platform_unhandle_signal(process->dump_signal, on_signal);
+}
