@@ -13,6 +13,7 @@
 use crate::LEVELS;
 use crate::command::{Outcome, Run};
 use crate::exported::Exported;
+use crate::tally::compare_tallies;
 use crate::tools::{Sandbox, tool};
 use std::path::{Path, PathBuf};
 
@@ -126,21 +127,4 @@ impl Case {
             .outcome();
         outcome.expect_code(self.exit_code)
     }
-}
-
-/// Compares the lines `tally NAME COUNT` of a program with the entries in its profile.
-///
-/// # Panics
-/// When a count differs, or there is no tally at all.
-fn compare_tallies(stderr: &str, exported: &Exported, what: &str) {
-    let mut compared = 0;
-    for line in stderr.lines().filter_map(|line| line.strip_prefix("tally ")) {
-        let (name, count) = line.rsplit_once(' ').unwrap_or_else(|| panic!("{what}: malformed tally {line:?}"));
-        let expected: u64 = count.parse().unwrap_or_else(|e| panic!("{what}: tally {line:?}: {e}"));
-        // A function that was inlined everywhere and dropped has no code of its own; noinline functions are always there.
-        let found = exported.entries(name).unwrap_or_else(|| panic!("{what}: {name} is not in the profile"));
-        assert_eq!(found, expected, "{what}: entries of {name}");
-        compared += 1;
-    }
-    assert!(compared > 0, "{what}: the program printed no tally");
 }

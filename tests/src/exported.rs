@@ -66,11 +66,12 @@ impl Exported {
 }
 
 impl Function {
-    /// Whether this is its symbol, its name, or the end of its path.
+    /// Whether this is its symbol, its name, or the end of its path; the generic arguments may be left out.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
-        let plain = self.name().split("::h").next().unwrap_or_default().to_owned();
-        self.value["symbol"] == name || plain == name || plain.ends_with(&format!("::{name}"))
+        let ends = |path: &str| path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with("::"));
+        let path = without_hash(self.name());
+        self.value["symbol"] == name || ends(path) || ends(without_arguments(path))
     }
 
     /// Its demangled name.
@@ -86,5 +87,47 @@ impl Function {
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.value["entries"].as_u64().unwrap_or_else(|| panic!("{}: entries is missing", self.name()))
+    }
+}
+
+/// The path without the hash that legacy mangling puts at its end.
+fn without_hash(path: &str) -> &str {
+    match path.rsplit_once("::h") {
+        Some((path, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => path,
+        _ => path,
+    }
+}
+
+/// The path without the generic arguments at its end: `a::b::<c<d>>` is `a::b`.
+fn without_arguments(path: &str) -> &str {
+    if !path.ends_with('>') {
+        return path;
+    }
+    let mut depth = 0;
+    let start = path.rmatch_indices(['<', '>']).find(|(at, found)| {
+        // An arrow in a function's type is no bracket.
+        if !path[..*at].ends_with('-') {
+            depth += if *found == ">" { 1 } else { -1 };
+        }
+        depth == 0
+    });
+    start.and_then(|(at, _)| path[..at].strip_suffix("::")).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_called(path: &str, name: &str) -> bool {
+        Function { value: serde_json::json!({ "symbol": "_S", "name": path }) }.is_called(name)
+    }
+
+    #[test]
+    fn functions_are_found_by_the_end_of_their_path() {
+        assert!(is_called("mill::fold", "fold") && is_called("fold", "fold") && is_called("fold", "_S"));
+        assert!(!is_called("mill::unfold", "fold") && !is_called("mill::fold::deep", "fold"));
+        assert!(is_called("core::hash::sip", "sip") && is_called("mill::fold::h0123456789abcdef", "fold"));
+        assert!(is_called("mill::fold::<fn(u8) -> Vec<u8>>", "fold") && is_called("<A<u8> as B>::area", "area"));
+        assert!(is_called("<a::Guard as core::Drop>::drop", "Guard as core::Drop>::drop"));
     }
 }

@@ -3,12 +3,15 @@
 //!
 //! The tests run what a user would run. `cargo xtask test` installs bbprof into a private root and passes it in `BBPROF_ROOT`.
 
+mod cargo;
 mod case;
 mod command;
 mod exported;
 mod programs;
+mod tally;
 mod tools;
 
+pub use cargo::{Cargo, Verdict, is_long, profiles_in, verify};
 pub use case::{Case, Language};
 pub use command::{Outcome, Run};
 pub use exported::{Exported, Function};

@@ -1,0 +1,42 @@
+//! Rust programs in every kind of build: in check mode every block and edge solved from the planned counters equals the
+//! counter on every edge, entries equal the programs' own tallies, and output and exit code equal plain cargo's.
+
+use bbprof_tests::{Cargo, Verdict, is_long};
+
+/// dev, release, thin and fat link-time optimisation, one codegen unit, panics that abort.
+const PROFILES: [&str; 6] = ["dev", "release", "thin", "fat", "one-unit", "abort"];
+
+fn package(name: &str) -> Cargo {
+    Cargo::new("rust", concat!(env!("CARGO_TARGET_TMPDIR"), "/rust_programs")).package(name)
+}
+
+/// These builds, or in the long suite all of them.
+fn builds<'a>(few: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    if !is_long() {
+        return few.to_vec();
+    }
+    PROFILES.iter().flat_map(|profile| [(*profile, "none"), (*profile, "all")]).collect()
+}
+
+#[test]
+fn the_standard_library_alone() {
+    let every = PROFILES.map(|profile| (profile, "none"));
+    for (profile, deps) in builds(&every) {
+        package("mill").check_run(profile, &["--deps", deps], Verdict::Exact);
+    }
+}
+
+#[test]
+fn regex_json_markdown_and_deflate() {
+    for (profile, deps) in builds(&[("dev", "all"), ("thin", "all"), ("abort", "none")]) {
+        package("text").check_run(profile, &["--deps", deps], Verdict::Exact);
+    }
+}
+
+#[test]
+fn rayon_and_tokio() {
+    for (profile, deps) in builds(&[("release", "none"), ("fat", "all")]) {
+        package("tasks").check_run(profile, &["--deps", deps], Verdict::Exact);
+        package("tasks").arguments(["global"]).check_run(profile, &["--deps", deps], Verdict::ThreadsRunning);
+    }
+}

@@ -1,0 +1,141 @@
+//! What users have set is respected: RUSTFLAGS, cargo's configuration, the linker, RUSTC_WRAPPER. And builds repeat:
+//! whatever the folder and the number of jobs, the same bytes, and nothing is built again when nothing changed.
+
+use bbprof_tests::{Cargo, Exported, Run, Sandbox, Verdict, is_long, verify};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// A package whose program says which flags it was compiled with.
+fn package(sandbox: &Sandbox) -> Cargo {
+    sandbox.write("Cargo.toml", "[package]\nname = \"flags\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
+    sandbox.write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"flags\"\nversion = \"0.1.0\"\n");
+    sandbox.write("build.rs", "fn main() {\n    println!(\"cargo::rustc-cfg=by_script\");\n}\n");
+    sandbox.write(
+        "src/main.rs",
+        "#![allow(unexpected_cfgs)]\n\nfn main() {\n    println!(\"{} {} {}\", cfg!(by_script), cfg!(by_config), cfg!(by_env));\n}\n",
+    );
+    Cargo::new(sandbox.path(), sandbox.join("target"))
+}
+
+/// A script that notes its name and first words, and becomes the command that follows.
+fn script(sandbox: &Sandbox, name: &str, becomes: &str) -> PathBuf {
+    let text = format!("#!/bin/sh\necho {name} >> '{}'\nexec {becomes} \"$@\"\n", sandbox.join("calls").display());
+    let path = sandbox.write(name, text);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// The names of the scripts that were called.
+fn calls(sandbox: &Sandbox) -> Vec<String> {
+    let text = std::fs::read_to_string(sandbox.join("calls")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn check(package: &Cargo, sandbox: &Sandbox, says: &str) {
+    let plain = package.plain("run", &["--quiet"]).ok();
+    assert_eq!(plain.text(), says);
+    let _ = std::fs::remove_file(sandbox.join("calls"));
+    let found = package.profiled("run", &["--quiet", "--no-report", "--counters", "check"], sandbox).ok();
+    assert_eq!((found.text(), found.stderr), (plain.text(), plain.stderr));
+    let profiles = sandbox.raw_profiles("raw");
+    verify(&profiles, Verdict::Exact);
+    assert_eq!(Exported::of(&profiles).entries("flags::main"), Some(1));
+}
+
+#[test]
+fn flags_of_the_environment() {
+    let sandbox = Sandbox::new("env-flags");
+    let package = package(&sandbox).env("RUSTFLAGS", "--cfg by_env -Clink-arg=-Wl,--build-id");
+    check(&package, &sandbox, "true false true\n");
+}
+
+#[test]
+fn configuration_with_flags_linker_and_wrapper() {
+    let sandbox = Sandbox::new("config");
+    let package = package(&sandbox);
+    let linker = script(&sandbox, "my-cc", "cc");
+    let wrapper = script(&sandbox, "my-wrapper", "");
+    let config = format!(
+        "[build]\nrustc-wrapper = '{}'\n\n[target.x86_64-unknown-linux-gnu]\nlinker = '{}'\nrustflags = ['--cfg', 'by_config']\n",
+        wrapper.display(),
+        linker.display()
+    );
+    sandbox.write(".cargo/config.toml", config);
+    check(&package, &sandbox, "true true false\n");
+    let calls = calls(&sandbox);
+    assert!(["my-cc", "my-wrapper"].iter().all(|name| calls.iter().any(|call| call == name)), "{calls:?}");
+}
+
+#[test]
+fn linkers_and_wrappers_of_the_environment() {
+    let sandbox = Sandbox::new("env-tools");
+    let linker = script(&sandbox, "my-cc", "cc");
+    let wrapper = script(&sandbox, "my-wrapper", "");
+    let package = package(&sandbox)
+        .env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER", &linker.display().to_string())
+        .env("RUSTC_WRAPPER", &wrapper.display().to_string());
+    check(&package, &sandbox, "true false false\n");
+    let calls = calls(&sandbox);
+    assert!(["my-cc", "my-wrapper"].iter().all(|name| calls.iter().any(|call| call == name)), "{calls:?}");
+}
+
+#[test]
+fn other_linkers() {
+    for (name, flag) in
+        [("mold", "-Clink-arg=-fuse-ld=mold"), ("bfd", "-Clink-arg=-fuse-ld=bfd"), ("static", "-Ctarget-feature=+crt-static")]
+    {
+        let sandbox = Sandbox::new(name);
+        check(&package(&sandbox).env("RUSTFLAGS", flag), &sandbox, "true false false\n");
+    }
+}
+
+/// The program that a build made.
+fn built(target: &Path, name: &str) -> PathBuf {
+    target.join("bbprof/build/x86_64-unknown-linux-gnu/release").join(name)
+}
+
+/// Its build map: cargo links programs in the folder `deps`, and names them with a hash.
+fn map_of(program: &Path) -> PathBuf {
+    let start = format!("{}-", program.file_name().unwrap().to_string_lossy());
+    let maps = std::fs::read_dir(program.with_file_name("deps")).unwrap().map(|entry| entry.unwrap().path()).filter(|path| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with(&start) && name.ends_with(".bbmap")
+    });
+    let maps: Vec<PathBuf> = maps.collect();
+    assert_eq!(maps.len(), 1, "{maps:?}");
+    maps[0].clone()
+}
+
+#[test]
+fn builds_repeat() {
+    let sandbox = Sandbox::new("repeat");
+    let name = if is_long() { "text" } else { "mill" };
+    let build = |folder: &str, jobs: &str| {
+        let target = sandbox.join(folder);
+        Cargo::new("rust", &target).package(name).profiled("build", &["--release", "--quiet", "--jobs", jobs], &sandbox).ok();
+        let program = built(&target, name);
+        (std::fs::read(&program).unwrap(), std::fs::read(map_of(&program)).unwrap())
+    };
+    let first = build("one", "1");
+    let second = build("two", "2");
+    assert!(first.0 == second.0, "the programs differ");
+    assert!(first.1 == second.1, "the build maps differ");
+
+    let program = built(&sandbox.join("one"), name);
+    let modified = std::fs::metadata(&program).unwrap().modified().unwrap();
+    let again = Cargo::new("rust", sandbox.join("one")).package(name).profiled("build", &["--release", "-v"], &sandbox).ok();
+    assert!(again.stderr.contains("Fresh") && !again.stderr.contains("Compiling") && !again.stderr.contains("Running"));
+    assert_eq!(std::fs::metadata(&program).unwrap().modified().unwrap(), modified);
+}
+
+#[test]
+fn copied_programs_find_their_map() {
+    let sandbox = Sandbox::new("copied");
+    let package = package(&sandbox);
+    package.profiled("build", &["--quiet", "--release"], &sandbox).ok();
+    let copy = sandbox.join("copy");
+    std::fs::copy(built(&sandbox.join("target"), "flags"), &copy).unwrap();
+    let raw = sandbox.join("copy.bbraw");
+    Run::new(&copy).env("BBPROF_OUT", &raw).in_folder(sandbox.path()).ok();
+    verify(&[raw], Verdict::Exact);
+}
