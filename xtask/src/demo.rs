@@ -4,8 +4,9 @@
 use crate::command::{command, run as execute};
 use crate::install::{install, target_dir};
 use crate::setup;
-use anyhow::{Result, bail};
-use std::path::Path;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The task.
@@ -21,16 +22,32 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     let at = |command: &mut Command| -> Result<()> { execute(within(command, &program, &bin)) };
 
     headline("build and run tests/programs/notes with counters in it, SQLite (C) and its crates");
-    at(&mut command("cargo", ["bbprof", "run", "--release", "--locked"]))?;
-    headline("the hottest functions, by LLVM instructions executed");
-    at(&mut command("bbprof", ["report", "--top", "15"]))?;
+    at(&mut command("cargo", ["bbprof", "run", "--release", "--locked", "--no-report"]))?;
+    headline("where it spends its instructions (LLVM's, executed): functions, blocks, lines");
+    at(&mut command("bbprof", ["report"]))?;
+    headline("one of these functions, line by line");
+    at(&mut command("bbprof", ["annotate", "lengthFunc"]))?;
     headline("is every count exact?");
     at(&mut command("bbprof", ["verify"]))?;
+
+    let target = demo_target();
+    let last = target.join("bbprof/last");
+    let run = fs::read_to_string(&last).with_context(|| last.display().to_string())?;
+    let profile = target.join("notes.bbprof");
+    let kept = profile.display().to_string();
+    at(&mut command("bbprof", ["merge", "-o", &kept, run.trim_end()]))?;
     headline("next");
-    println!("cd {}   # then, with {} in PATH:", program.display(), bin.display());
-    println!("bbprof annotate FUNCTION        # source lines with counts");
-    println!("bbprof export json=notes.json lcov=notes.info");
+    println!("The profile is {kept}; the tools are in {}:", bin.display());
+    println!("  bbprof report --by file {kept}");
+    println!("  bbprof annotate {kept} FUNCTION");
+    println!("  bbprof export json=notes.json lcov=notes.info {kept}");
+    println!("`cargo xtask install` puts them in PATH.");
     Ok(())
+}
+
+/// The target directory of the profiled program.
+fn demo_target() -> PathBuf {
+    target_dir().join("notes")
 }
 
 fn headline(text: &str) {
@@ -44,5 +61,5 @@ fn within<'a>(command: &'a mut Command, program: &Path, bin: &Path) -> &'a mut C
     if let Ok(path) = std::env::join_paths(folders) {
         command.env("PATH", path);
     }
-    command.current_dir(program).env("CARGO_TARGET_DIR", target_dir().join("notes"))
+    command.current_dir(program).env("CARGO_TARGET_DIR", demo_target())
 }
