@@ -2,6 +2,7 @@
 //!
 //! Reading and writing are pure: bytes in, values out. `docs/FORMATS.md` shows the byte tables.
 
+mod demangle;
 mod digest;
 mod error;
 pub mod image;
@@ -11,5 +12,6 @@ pub mod merged;
 pub mod names;
 pub mod raw;
 
+pub use demangle::demangle;
 pub use digest::{BuildId, Digest};
 pub use error::FormatError;
