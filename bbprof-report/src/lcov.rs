@@ -4,8 +4,9 @@
 //!   the format: names with commas do not; `genhtml --demangle-cpp` shows them). Its count is the entries of all instantiations
 //!   plus the arrivals at inlined copies, so a function with a hit line is hit.
 //! - `DA`: the line's count, see `bbprof_profile::LineTable`.
-//! - `BRDA`: conditional branches and switches; ways to a landing pad are left out. `-` = the branch was never reached, or
-//!   the counter placement does not tell.
+//! - `BRDA`: conditional branches and switches, `-` where the line was never reached. Left out are ways to a landing pad;
+//!   branches whose counts the counter placement does not tell; and, because lcov 2 refuses a hit line without a hit branch,
+//!   the branches of a line that only ran in copies of its code which need no branch.
 
 use crate::summary::without_generics;
 use bbprof_profile::{BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, demangle};
@@ -67,19 +68,23 @@ fn write_functions(source: &SourceLines, out: &mut dyn Write) -> io::Result<()> 
 /// Numbers the branches of each line from 0: `block` is the branch instruction, `branch` its way out.
 fn write_branches(source: &SourceLines, out: &mut dyn Write) -> io::Result<()> {
     let (mut found, mut hit) = (0_u64, 0_u64);
-    let (mut line, mut block) = (0, 0);
-    for (key, outcomes) in merged_instantiations(source) {
-        block = if key.line == line { block + 1 } else { 0 };
-        line = key.line;
-        let reached = outcomes.iter().any(|outcome| outcome.count.is_some_and(|count| count > 0));
-        for (branch, outcome) in outcomes.iter().filter(|outcome| !outcome.unwinds).enumerate() {
-            found += 1;
-            match outcome.count.filter(|_| reached) {
-                Some(count) => {
-                    hit += u64::from(count > 0);
-                    writeln!(out, "BRDA:{line},{block},{branch},{count}")?;
-                }
-                None => writeln!(out, "BRDA:{line},{block},{branch},-")?,
+    let branches = merged_instantiations(source);
+    for of_line in branches.chunk_by(|(a, _), (b, _)| a.line == b.line) {
+        let line = of_line[0].0.line;
+        let is_reached = source.lines.get(&line).is_some_and(|line| line.count > 0);
+        let ways = |outcomes: &[Outcome]| -> Option<Vec<u64>> {
+            outcomes.iter().filter(|outcome| !outcome.unwinds).map(|outcome| outcome.count).collect()
+        };
+        let known: Vec<Vec<u64>> = of_line.iter().filter_map(|(_, outcomes)| ways(outcomes)).collect();
+        if is_reached != known.iter().flatten().any(|count| *count > 0) {
+            continue;
+        }
+        for (block, ways) in known.iter().enumerate() {
+            for (branch, count) in ways.iter().enumerate() {
+                found += 1;
+                hit += u64::from(*count > 0);
+                let taken = if is_reached { count.to_string() } else { "-".to_owned() };
+                writeln!(out, "BRDA:{line},{block},{branch},{taken}")?;
             }
         }
     }
@@ -87,7 +92,7 @@ fn write_branches(source: &SourceLines, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Instantiations of one function have the same branches: where line, place and number of ways agree, they are one branch.
-fn merged_instantiations(source: &SourceLines) -> impl Iterator<Item = (BranchKey, Vec<Outcome>)> {
+fn merged_instantiations(source: &SourceLines) -> Vec<(BranchKey, Vec<Outcome>)> {
     let mut merged: BTreeMap<BranchKey, Vec<Outcome>> = BTreeMap::new();
     for (key, outcomes) in &source.branches {
         let plain = BranchKey { symbol: without_generics(&demangle(&key.symbol)), ..key.clone() };
@@ -105,7 +110,7 @@ fn merged_instantiations(source: &SourceLines) -> impl Iterator<Item = (BranchKe
             }
         }
     }
-    merged.into_iter()
+    merged.into_iter().collect()
 }
 
 fn write_lines(source: &SourceLines, out: &mut dyn Write) -> io::Result<()> {
