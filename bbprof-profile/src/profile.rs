@@ -4,6 +4,7 @@ use crate::view::FunctionView;
 use crate::{FileId, Files, Image, ProfileError, SolvedImage};
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{ImageCounters, Process};
+use std::sync::Arc;
 
 /// Counts of all functions of all images.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub struct Profile {
 #[derive(Debug)]
 pub(crate) struct ProfiledImage {
     pub(crate) path: String,
-    pub(crate) image: Image,
+    pub(crate) image: Arc<Image>,
     pub(crate) presence: Vec<bool>,
     pub(crate) solved: SolvedImage,
     /// By module and by [`bbprof_format::manifest::StringId`]: the file that the string names, where it names one.
@@ -62,10 +63,18 @@ impl Profile {
     /// # Errors
     /// When a map cannot be used, or is not the one of the counters beside it.
     pub fn new(processes: Vec<Process>, parts: Vec<(BuildMap, ImageCounters)>) -> Result<Self, ProfileError> {
+        let decode = |(map, counters)| Ok((Arc::new(Image::decode(map)?), counters));
+        Self::of_images(processes, parts.into_iter().map(decode).collect::<Result<_, ProfileError>>()?)
+    }
+
+    /// Solves the counters of each image; decoded images can serve many profiles.
+    ///
+    /// # Errors
+    /// When counters are not those of the image beside them.
+    pub fn of_images(processes: Vec<Process>, parts: Vec<(Arc<Image>, ImageCounters)>) -> Result<Self, ProfileError> {
         let mut files = Files::default();
         let mut images = Vec::with_capacity(parts.len());
-        for (map, counters) in parts {
-            let image = Image::decode(map)?;
+        for (image, counters) in parts {
             let solved = image.solve(&counters)?;
             let module_files = image.modules.iter().map(|linked| name_files(&linked.module, &mut files)).collect();
             images.push(ProfiledImage { path: counters.path, image, presence: counters.presence, solved, files: module_files });

@@ -15,4 +15,4 @@ pub use annotate::{AnnotateError, Subject, annotate, find_subject};
 pub use json::write_json;
 pub use lcov::write_lcov;
 pub use summary::{GroupBy, SortBy, SummaryOptions, write_summary};
-pub use verdict::write_verdict;
+pub use verdict::{Verdict, write_skipped};

@@ -81,6 +81,7 @@ fn write_totals(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let exceptions = profile.exceptions().len() as u64;
     match exceptions {
         0 => writeln!(out, "counts            exact")?,
+        1 => writeln!(out, "counts            NOT exact: 1 exception, see bbprof verify")?,
         n => writeln!(out, "counts            NOT exact: {} exceptions, see bbprof verify", count(n))?,
     }
     let share = |part: u64, whole: u64| percent(u128::from(part), u128::from(whole));
@@ -92,7 +93,8 @@ fn write_totals(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "instructions      {} (LLVM IR), {located} % with a source line", grouped(totals.instructions))?;
     let skipped = profile.skipped().len() as u64;
     if skipped > 0 {
-        writeln!(out, "not instrumented  {} functions, see bbprof verify --skipped", count(skipped))?;
+        let noun = if skipped == 1 { "function" } else { "functions" };
+        writeln!(out, "not instrumented  {} {noun}, see bbprof verify --skipped", count(skipped))?;
     }
     Ok(())
 }

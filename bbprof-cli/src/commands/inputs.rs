@@ -3,12 +3,15 @@
 use crate::exit::Requirement;
 use crate::locate::MapFinder;
 use anyhow::{Context, Result, bail};
+use bbprof_format::BuildId;
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
 use bbprof_format::raw::{self, RawProfile};
-use bbprof_profile::{Merger, Profile, merged_from_raw};
+use bbprof_profile::{Image, Merger, Profile, merged_from_raw};
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// Which maps to use.
@@ -44,26 +47,8 @@ const FILES_AT_ONCE: usize = 32;
 impl Loaded {
     /// Reads and sums the inputs. Damaged ones are named and left out, unless `strict`.
     pub(crate) fn read(profiles: &[PathBuf], strict: bool) -> Result<Self> {
-        let files = if profiles.is_empty() { last_run()? } else { expand(profiles)? };
         let mut merger = Merger::default();
-        let mut num_damaged = 0;
-        for chunk in files.chunks(FILES_AT_ONCE) {
-            let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_profile(path)).collect();
-            for (path, part) in chunk.iter().zip(parts) {
-                let added = part.and_then(|part| Ok(merger.add(part)?)).with_context(|| path.display().to_string());
-                match added {
-                    Ok(()) => {}
-                    Err(error) if strict || files.len() == 1 => return Err(error),
-                    Err(error) => {
-                        eprintln!("bbprof: skipped {error:#}");
-                        num_damaged += 1;
-                    }
-                }
-            }
-        }
-        if num_damaged == files.len() {
-            bail!("none of the {num_damaged} inputs can be read");
-        }
+        let num_damaged = each_input(profiles, strict, |part| Ok(merger.add(part)?))?;
         Ok(Self { merged: merger.finish(), num_damaged })
     }
 
@@ -82,19 +67,70 @@ impl Loaded {
 
     /// Solves the counters.
     pub(crate) fn solve(self, maps: &MapArgs) -> Result<Profile> {
-        let mut finder = MapFinder::new(&maps.maps);
-        let mut parts = Vec::with_capacity(self.merged.images.len());
-        for mut image in self.merged.images {
-            let (name, bytes) = match image.map.take() {
-                Some(bytes) => (format!("build map in the profile of {}", image.path), bytes),
+        Images::new(maps).solve(self.merged)
+    }
+}
+
+/// Reads the inputs one after the other and hands them on; gives the number of damaged ones, which are named and left out.
+/// An input is damaged, too, when `take` refuses it. When `strict`, or when there is only one, the first such error ends it.
+pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, mut take: impl FnMut(MergedProfile) -> Result<()>) -> Result<usize> {
+    let files = if profiles.is_empty() { last_run()? } else { expand(profiles)? };
+    let mut num_damaged = 0;
+    for chunk in files.chunks(FILES_AT_ONCE) {
+        let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_profile(path)).collect();
+        for (path, part) in chunk.iter().zip(parts) {
+            match part.and_then(&mut take).with_context(|| path.display().to_string()) {
+                Ok(()) => {}
+                Err(error) if strict || files.len() == 1 || error.is::<Requirement>() => return Err(error),
+                Err(error) => {
+                    eprintln!("bbprof: skipped {error:#}");
+                    num_damaged += 1;
+                }
+            }
+        }
+    }
+    if num_damaged == files.len() {
+        bail!("none of the {num_damaged} inputs can be read");
+    }
+    Ok(num_damaged)
+}
+
+/// Decoded images by build id, each looked for and decoded once.
+#[derive(Debug)]
+pub(crate) struct Images {
+    finder: MapFinder,
+    images: HashMap<BuildId, Arc<Image>>,
+}
+
+impl Images {
+    /// Looks in `maps` first.
+    pub(crate) fn new(maps: &MapArgs) -> Self {
+        Self { finder: MapFinder::new(&maps.maps), images: HashMap::new() }
+    }
+
+    /// Solves the counters of a profile.
+    pub(crate) fn solve(&mut self, merged: MergedProfile) -> Result<Profile> {
+        let mut parts = Vec::with_capacity(merged.images.len());
+        for mut counters in merged.images {
+            let image = match self.images.get(&counters.build_id) {
+                Some(image) => Arc::clone(image),
                 None => {
-                    let (path, bytes) = finder.find(image.build_id, Path::new(&image.path))?;
-                    (path.display().to_string(), bytes)
+                    let (name, bytes) = match counters.map.take() {
+                        Some(bytes) => (format!("build map in the profile of {}", counters.path), bytes),
+                        None => {
+                            let (path, bytes) = self.finder.find(counters.build_id, Path::new(&counters.path))?;
+                            (path.display().to_string(), bytes)
+                        }
+                    };
+                    let image = BuildMap::decode(&bytes).context(name.clone())?;
+                    let image = Arc::new(Image::decode(image).context(name)?);
+                    self.images.insert(counters.build_id, Arc::clone(&image));
+                    image
                 }
             };
-            parts.push((BuildMap::decode(&bytes).context(name)?, image));
+            parts.push((image, counters));
         }
-        Ok(Profile::new(self.merged.processes, parts)?)
+        Ok(Profile::of_images(merged.processes, parts)?)
     }
 }
 

@@ -1,12 +1,13 @@
 //! `bbprof verify`: is it exact, and if not, what is not and why.
 
-use super::inputs::{ProfileArgs, load};
+use super::inputs::{Images, ProfileArgs, each_input};
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use anyhow::Result;
-use bbprof_report::write_verdict;
+use bbprof_report::{Verdict, write_skipped};
+use std::io::Write;
 
-/// Prove that the profile is exact, or name each exception with its reason (exit code 5)
+/// Prove that each profile is exact, or name each exception with its reason (exit code 5)
 #[derive(clap::Args, Debug)]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
@@ -17,9 +18,17 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
-    let (profile, num_damaged) = load(&args.input)?;
-    to_stdout(|out| write_verdict(&profile, args.skipped, out).map(drop))?;
-    Ok(match (profile.exceptions().is_empty(), num_damaged) {
+    let mut images = Images::new(&args.input.maps);
+    let mut verdict = Verdict::default();
+    let num_damaged = each_input(&args.input.profiles, false, |part| {
+        let profile = images.solve(part)?;
+        to_stdout(|out| {
+            verdict.add(&profile, out)?;
+            if args.skipped { write_skipped(&profile, out) } else { Ok(()) }
+        })
+    })?;
+    to_stdout(|out: &mut dyn Write| verdict.finish(out))?;
+    Ok(match (verdict.is_exact(), num_damaged) {
         (false, _) => Outcome::NotExact,
         (true, 0) => Outcome::Done,
         (true, _) => Outcome::DamagedSkipped,

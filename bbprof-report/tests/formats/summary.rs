@@ -1,7 +1,7 @@
 //! The text summary and the verdict.
 
 use crate::example::{profile, run, text};
-use bbprof_report::{GroupBy, SortBy, SummaryOptions, write_summary, write_verdict};
+use bbprof_report::{GroupBy, SortBy, SummaryOptions, Verdict, write_skipped, write_summary};
 
 const OPTIONS: SummaryOptions = SummaryOptions { top: 2, sort: SortBy::Instructions, by: GroupBy::Function, width: 80 };
 
@@ -14,7 +14,7 @@ functions         2 of 3 executed (66.7 %)
 blocks            8 of 9 executed (88.9 %)
 block executions  45
 instructions      137 (LLVM IR), 100.0 % with a source line
-not instrumented  1 functions, see bbprof verify --skipped
+not instrumented  1 function, see bbprof verify --skipped
 
 Hottest functions by instructions (% of these)
 instructions     %  calls  block executions  function
@@ -55,17 +55,18 @@ fn every_order_and_grouping_fits_the_width() {
 #[test]
 fn verdicts() {
     let mut run = run();
-    let profile = run.profile().expect("it fits");
-    let mut out = Vec::new();
-    assert!(write_verdict(&profile, true, &mut out).expect("memory"));
-    let expected = "process 7 /bin/app: exit 0\nnot instrumented: naked_one (a.c): it is naked\nexact: 3 functions, 9 blocks\n";
-    assert_eq!(String::from_utf8(out).expect("text"), expected);
+    let exact = run.profile().expect("it fits");
+    assert_eq!(text(|out| write_skipped(&exact, out)), "not instrumented: naked_one (a.c): it is naked\n");
+    let mut verdict = Verdict::default();
+    assert_eq!(text(|out| verdict.add(&exact, out)), "process 7 /bin/app: exit 0\n");
+    assert!(verdict.is_exact());
+    assert_eq!(text(|out| verdict.finish(out)), "exact: 3 functions, 9 blocks\n");
 
     run.processes[0].caveat = Some("killed".into());
-    let profile = run.profile().expect("it fits");
-    let mut out = Vec::new();
-    assert!(!write_verdict(&profile, false, &mut out).expect("memory"));
-    let text = String::from_utf8(out).expect("text");
-    assert!(text.contains("not exact: /bin/app (pid 7): killed\n"), "{text}");
-    assert!(text.ends_with("not exact: 1 exceptions; 3 functions, 9 blocks otherwise exact\n"), "{text}");
+    let inexact = run.profile().expect("it fits");
+    let expected = "process 7 /bin/app: exit 0\nnot exact: /bin/app (pid 7): killed\n";
+    assert_eq!(text(|out| verdict.add(&inexact, out)), expected);
+    assert!(!verdict.is_exact());
+    let expected = "not exact: 1 exception; otherwise exact: 6 functions, 18 blocks, in 2 processes\n";
+    assert_eq!(text(|out| verdict.finish(out)), expected);
 }
