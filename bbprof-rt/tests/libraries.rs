@@ -3,7 +3,7 @@
 mod support;
 
 use bbprof_format::raw::{Fate, State};
-use support::{LIBRARY, Link, assert_end, assert_tls, image, library, plain_program, program, run};
+use support::{LIBRARY, Link, assert_end, assert_tls, image, library, library_named, loader_program, plain_program, program, run};
 
 fn assert_library(counters: &[u64], expected: [u64; 3]) {
     assert_eq!([counters[0], counters[1], counters[599]], expected);
@@ -34,4 +34,57 @@ fn in_a_program_that_is_not_profiled() {
     assert_end(&profile, State::Complete, Fate::Exit { status: None });
     assert_eq!(profile.images.len(), 1);
     assert_library(&image(&profile, LIBRARY).global_counters, [1, 1, 30]);
+}
+
+#[test]
+fn killed() {
+    let profile = run(&plain_program(), &["kill"]).profile();
+    assert_end(&profile, State::Running, Fate::NotSeen);
+    assert_library(&image(&profile, LIBRARY).global_counters, [1, 0, 30]);
+}
+
+#[test]
+fn children() {
+    for (how, parents, childs) in [("fork", 30, 3), ("fork-in-thread", 38, 4)] {
+        let [parent, child] = run(&plain_program(), &[how]).profiles().try_into().unwrap();
+        assert_library(&image(&parent, LIBRARY).global_counters, [1, 1, parents]);
+        assert_library(&image(&child, LIBRARY).global_counters, [0, 1, childs]);
+        assert_eq!(child.process.parent_pid, parent.process.pid);
+    }
+}
+
+#[test]
+fn a_thread_alive_at_exit() {
+    let profile = run(&plain_program(), &["live"]).profile();
+    assert_end(&profile, State::Ended, Fate::Exit { status: None });
+    assert_eq!(profile.live_threads, 1);
+    assert_library(&image(&profile, LIBRARY).global_counters, [1, 1, 50]);
+}
+
+/// A second library comes and goes; one thread counts in it each time.
+#[test]
+fn a_thread_that_outlives_a_library() {
+    let other = library_named("libother.so", 0x0b);
+    let run = run(&plain_program(), &["reopen", other.to_str().unwrap()]);
+    assert_eq!(run.status.code(), Some(6), "{}", run.stderr);
+    let profile = run.profile();
+    assert_end(&profile, State::Complete, Fate::Exit { status: None });
+    assert_library(&image(&profile, LIBRARY).global_counters, [1, 1, 30]);
+    assert_library(&image(&profile, 0x0b).global_counters, [10, 10, 10 * 8]);
+}
+
+/// The first image of the process goes, the others' counts go on in the same file.
+#[test]
+fn the_first_library_goes_first() {
+    let (first, second) = (library_named("libfirst.so", 0x0c), library_named("libsecond.so", 0x0d));
+    let run = run(&loader_program(), &[first.to_str().unwrap(), second.to_str().unwrap()]);
+    assert_eq!(run.status.code(), Some(0), "{}", run.stderr);
+    let [together, alone] = run.profiles().try_into().unwrap();
+    assert_end(&together, State::Complete, Fate::Exit { status: None });
+    assert_library(&image(&together, 0x0c).global_counters, [1, 1, 5]);
+    assert_library(&image(&together, 0x0d).global_counters, [1, 1, 10]);
+    // All libraries were gone: that completed the first file; another one begins the next.
+    assert_eq!(alone.images.len(), 1);
+    assert_library(&image(&alone, 0x0c).global_counters, [1, 1, 6]);
+    assert_eq!(run.stderr, "");
 }

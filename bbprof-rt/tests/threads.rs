@@ -118,3 +118,11 @@ fn stacks_of_the_programs_own() {
         assert_tls(&tight.profiles()[0], [1, 100, 40, 0, 1]);
     }
 }
+
+/// Instrumented code calls the runtime wherever it is.
+#[test]
+fn asking_for_a_block_preserves_all_registers() {
+    for link in Link::ALL {
+        assert_global(&check_link(link, "registers", [1, 100, 0, 0, 1]), [1, 4]);
+    }
+}

@@ -2,7 +2,9 @@
 #define NUM_GLOBAL 600
 #define NUM_TLS 0
 #define FLAGS (BBPROF_FLAG_LIBRARY | BBPROF_FLAG_DELTA)
+#ifndef BUILD_ID
 #define BUILD_ID {0x1b}
+#endif
 #include "record.h"
 
 __attribute__((visibility("default"))) void *library_count(void *times);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -99,6 +100,53 @@ static void *forking_thread(void *unused) {
     return NULL;
 }
 
+/* The program's own tally in shared memory: each count is done first, then told. */
+static volatile unsigned long *tally;
+static void *telling_thread(void *slot) {
+    for (int i = 0; i < 200; i++) {
+        HIT(2);
+        tally[(long)slot]++;
+        hit_delta(1);
+        tally[8 + (long)slot]++;
+    }
+    return NULL;
+}
+
+/* Calls the runtime as instrumented code does, with all registers in use; what they hold before and after. */
+struct registers {
+    uint64_t general[14]; /* rcx rdx rsi rdi r8..r15 rbx rbp */
+    uint64_t vector[16][2];
+};
+__attribute__((used)) static volatile struct registers before, after;
+__attribute__((used)) static volatile uint64_t returned;
+__asm__(".text\n.globl call_thread_block\n.type call_thread_block, @function\ncall_thread_block:\n"
+        "push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15; sub $8, %rsp\n"
+#define EACH(op_load, base)                                                                                                        \
+    "lea " base "(%rip), %rax\n" op_load(0, rcx) op_load(8, rdx) op_load(16, rsi) op_load(24, rdi) op_load(32, r8) op_load(40, r9) \
+        op_load(48, r10) op_load(56, r11) op_load(64, r12) op_load(72, r13) op_load(80, r14) op_load(88, r15) op_load(96, rbx)      \
+            op_load(104, rbp)
+#define LOAD(at, reg) "mov " #at "(%rax), %" #reg "\n"
+#define STORE(at, reg) "mov %" #reg ", " #at "(%rax)\n"
+        EACH(LOAD, "before")
+        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n movups 112+16*\\n(%rax), %xmm\\n\n .endr\n"
+        "call __bbprof_thread_block\n"
+        "mov %rax, returned(%rip)\n"
+        EACH(STORE, "after")
+        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n movups %xmm\\n, 112+16*\\n(%rax)\n .endr\n"
+        "add $8, %rsp; pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx; ret\n"
+        ".size call_thread_block, .-call_thread_block\n");
+extern void call_thread_block(void);
+static void *register_thread(void *unused) {
+    (void)unused;
+    for (unsigned i = 0; i < sizeof before / 8; i++)
+        ((uint64_t *)&before)[i] = 0x0123456789abcdef * (i + 3);
+    call_thread_block();
+    if (memcmp((void *)&before, (void *)&after, sizeof before) != 0 || returned != __bbprof_delta || returned == BBPROF_DELTA_NONE)
+        _exit(97);
+    hit_delta(1);
+    return NULL;
+}
+
 static void check(int failed, const char *what) {
     if (failed) {
         perror(what);
@@ -155,6 +203,8 @@ int main(int argc, char **argv) {
     if (IS("delta-short-threads"))
         for (int i = 0; i < 200; i++)
             run_threads(4, delta_thread, (void *)1);
+    if (IS("registers"))
+        run_threads(3, register_thread, NULL);
     if (IS("short-threads"))
         for (int i = 0; i < 1250; i++)
             run_threads(8, counting_thread, (void *)1);
@@ -195,6 +245,18 @@ int main(int argc, char **argv) {
         pthread_attr_init(&attributes);
         check(pthread_attr_setstacksize(&attributes, 64 << 10) != 0, "setstacksize");
         pthread_join(spawn(recursing_thread, (void *)(40L << 10), &attributes), NULL);
+    }
+    if (IS("tally")) {
+        int file = open(argv[2], O_RDWR);
+        tally = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        check(tally == MAP_FAILED, "mmap");
+        for (int round = 0; round < 40; round++) {
+            pthread_t threads[4];
+            for (long i = 0; i < 4; i++)
+                threads[i] = spawn(telling_thread, (void *)i, NULL);
+            for (long i = 0; i < 4; i++)
+                pthread_join(threads[i], NULL);
+        }
     }
     if (IS("own-stack")) {
         pthread_attr_t attributes;

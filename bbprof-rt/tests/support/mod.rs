@@ -128,11 +128,16 @@ pub(crate) fn sanitized_program(compiler: &'static str, sanitizer: &str, runtime
 
 /// Links the profiled library.
 pub(crate) fn library() -> PathBuf {
+    library_named("liblibrary.so", LIBRARY)
+}
+
+/// Links the profiled library under another name and build id.
+pub(crate) fn library_named(name: &str, build_id: u8) -> PathBuf {
     let runtime = archive("lib", "cc");
-    once("liblibrary.so", |path| {
+    once(name, |path| {
         let mut command = Command::new("cc");
-        command.args(["-O1", "-g", "-w", "-fPIC", "-shared", "-I"]).arg(source("c")).arg(source("tests/c/library.c"));
-        run_tool(command.arg(&runtime).arg("-o").arg(path));
+        command.args(["-O1", "-g", "-w", "-fPIC", "-shared", "-I"]).arg(source("c")).arg(format!("-DBUILD_ID={{{build_id}}}"));
+        run_tool(command.arg(source("tests/c/library.c")).arg(&runtime).arg("-o").arg(path));
     })
 }
 
@@ -146,6 +151,11 @@ pub(crate) fn plain_program() -> PathBuf {
             Command::new("cc").args(["-O1", "-w"]).arg(source("tests/c/plain.c")).arg(&library).arg(rpath).arg("-o").arg(path),
         );
     })
+}
+
+/// Links the program that loads libraries.
+pub(crate) fn loader_program() -> PathBuf {
+    once("loader", |path| run_tool(Command::new("cc").args(["-O1", "-w"]).arg(source("tests/c/loader.c")).arg("-o").arg(path)))
 }
 
 /// What a run left.
