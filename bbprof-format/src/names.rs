@@ -5,7 +5,8 @@ use crate::Digest;
 /// Section of an object that holds its manifest(s); `SHF_EXCLUDE`, so it never reaches a linked image.
 pub const MANIFEST_SECTION: &str = ".bbprof.manifest";
 
-/// Where modules put their own thread-local counter arrays; dropped when the shim's object defines them.
+/// Where modules put their own thread-local counter arrays, each in a section of this name, a dot and its digest; dropped when
+/// the shim's object defines them.
 pub const TLS_SECTION: &str = ".tbss.bbprof";
 
 /// Where modules put their own global counter arrays; dropped likewise.

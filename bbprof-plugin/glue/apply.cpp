@@ -50,9 +50,11 @@ private:
     if (GlobalVariable *Known = M.getNamedGlobal(ref(Array.symbol)))
       return Known;
     bool ThreadLocal = Plan.storage == BBPROF_STORAGE_TLS;
+    // A section name of its own: `mold -r` puts sections of one name together even when they are in different groups.
+    std::string Section = ((ThreadLocal ? ".tbss.bbprof." : ".bss.bbprof.") + ref(Array.symbol).rsplit('_').second).str();
     return makeHiddenWeak(ArrayType::get(Word, Array.num_counters), ref(Array.symbol),
                           ThreadLocal ? GlobalValue::LocalExecTLSModel : GlobalValue::NotThreadLocal,
-                          ThreadLocal ? ".tbss.bbprof" : ".bss.bbprof");
+                          Section);
   }
 
   // Finds the thread's own copy of the counters, once per call, in front of everything but the static allocas.
