@@ -32,6 +32,27 @@ pub(crate) struct Graph {
     pub weights: Vec<u64>,
 }
 
+impl Graph {
+    /// Shuffles the weights of the nodes, and those of the edges (Fisher and Yates, with the generator of Marsaglia 2003).
+    pub(crate) fn permute_weights(&mut self, seed: u64) {
+        let mut state = seed.wrapping_mul(2).wrapping_add(1);
+        let mut below = |bound: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % bound as u64) as usize
+        };
+        for last in (1..self.weights.len()).rev() {
+            self.weights.swap(last, below(last + 1));
+        }
+        for last in (1..self.edges.len()).rev() {
+            let other = below(last + 1);
+            let weight = self.edges[other].weight;
+            self.edges[other].weight = std::mem::replace(&mut self.edges[last].weight, weight);
+        }
+    }
+}
+
 /// Builds the graph. `comes_back[f]` says whether every call of the module's function `f` returns.
 pub(crate) fn build(function: &view::Function<'_>, comes_back: &[bool]) -> Graph {
     let mut nodes = Vec::with_capacity(function.blocks.len());

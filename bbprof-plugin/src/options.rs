@@ -33,6 +33,8 @@ pub(crate) struct Options {
     pub storage: StorageChoice,
     pub tls: TlsChoice,
     pub ir: bool,
+    /// Seed by which the weights of blocks and edges are shuffled: the counters move, the counts must not. For tests only.
+    pub permuted_weights: Option<u64>,
     pub include_fn: Vec<Regex>,
     pub exclude_fn: Vec<Regex>,
     pub include_file: Vec<GlobMatcher>,
@@ -46,6 +48,7 @@ impl Default for Options {
             storage: StorageChoice::Thread,
             tls: TlsChoice::Auto,
             ir: false,
+            permuted_weights: None,
             include_fn: Vec::new(),
             exclude_fn: Vec::new(),
             include_file: Vec::new(),
@@ -100,6 +103,9 @@ impl Options {
                     one_of(key, value, &[("exec", TlsChoice::Exec), ("library", TlsChoice::Library), ("auto", TlsChoice::Auto)])?;
             }
             "ir" => self.ir = one_of(key, value, &[("0", false), ("1", true)])?,
+            "permute-weights" => {
+                self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
+            }
             "include" => self.include_fn.push(regex(value)?),
             "exclude-fn" => self.exclude_fn.push(regex(value)?),
             "include-file" => self.include_file.push(glob(value)?),
@@ -133,6 +139,6 @@ mod tests {
             "options, line 2: counters=all: expected one of edges, check, blocks, patterns"
         );
         assert!(Options::parse("colour=red").unwrap_err().contains("unknown key"));
-        assert!(Options::parse("include=(").is_err());
+        assert!(Options::parse("include=(").is_err() && Options::parse("permute-weights=x").is_err());
     }
 }

@@ -49,7 +49,10 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
             plans.push(FunctionPlan::default());
             continue;
         }
-        let graph = graph::build(function, &comes_back);
+        let mut graph = graph::build(function, &comes_back);
+        if let Some(seed) = options.permuted_weights {
+            graph.permute_weights(seed);
+        }
         let mut manifest = describe(view, function, &graph, &mut strings);
         let (sites, check) =
             place(&manifest, &graph, options.mode).map_err(|e| format!("{}: {e}", view.strings[function.symbol as usize]))?;
