@@ -66,7 +66,10 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
         if let Some(listing) = &command.dependency_file {
             tidy_dependency_file(listing, additions.folder.path());
         }
-        map_file::write(plan.map.build_id, &map, &output)?;
+        map_file::write(plan.map.build_id, &map, &output).inspect_err(|_| {
+            // As linkers do when they fail: or make would take it for done the next time.
+            let _ = fs::remove_file(&output);
+        })?;
     }
     drop(additions);
     Ok(pass_on(status))

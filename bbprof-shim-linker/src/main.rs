@@ -35,6 +35,8 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// The system refused: no space, no permission.
+const EXIT_FAILURE: u8 = 1;
 /// Requirement missing, or inputs that cannot be profiled as they are.
 const EXIT_REFUSED: u8 = 2;
 
@@ -46,7 +48,8 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("bbprof-shim-linker: error: {error:#}");
-            ExitCode::from(EXIT_REFUSED)
+            let is_systems = error.chain().any(|cause| cause.is::<std::io::Error>());
+            ExitCode::from(if is_systems { EXIT_FAILURE } else { EXIT_REFUSED })
         }
     }
 }

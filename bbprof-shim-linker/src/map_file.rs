@@ -45,7 +45,7 @@ pub(crate) fn write(build_id: BuildId, map: &[u8], output: &Path) -> Result<()> 
         .tempfile_in(folder)
         .with_context(what)?;
     file.write_all(map).with_context(what)?;
-    file.persist(&path).with_context(what)?;
+    file.persist(&path).map_err(|error| error.error).with_context(what)?;
     // A convenience for binaries that are moved away from their map.
     let _ = link_in_cache(build_id, &keep(build_id, map).unwrap_or(path));
     Ok(())
