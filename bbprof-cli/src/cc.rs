@@ -88,7 +88,8 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
 fn real_linker(clang: &Path, arguments: &Arguments) -> Result<PathBuf> {
     let name = match (&arguments.ld_path, &arguments.fuse_ld) {
         (Some(path), _) => {
-            return which::which(path).with_context(|| format!("--ld-path={}: no such linker", path.to_string_lossy()));
+            let Ok(linker) = which::which(path) else { require!("--ld-path={}: no such linker", path.to_string_lossy()) };
+            return Ok(linker);
         }
         (None, Some(name)) if Path::new(name).is_absolute() => return Ok(name.into()),
         (None, Some(name)) if name == "ld" || name.is_empty() => "ld".to_owned(),
@@ -96,7 +97,10 @@ fn real_linker(clang: &Path, arguments: &Arguments) -> Result<PathBuf> {
         (None, None) => "ld".to_owned(),
     };
     let answer = duct::cmd!(clang, format!("-print-prog-name={name}")).read().with_context(|| clang.display().to_string())?;
-    which::which(answer.trim()).with_context(|| format!("{name}: no such linker"))
+    let Ok(linker) = which::which(answer.trim()) else {
+        require!("-fuse-ld: {name}: no such linker is installed; install it, or choose another");
+    };
+    Ok(linker)
 }
 
 /// Whether cargo runs this build script for the target, not for the host: its output folder tells, `.../TRIPLE/PROFILE/build/...`.

@@ -34,9 +34,11 @@ pub(crate) fn clang_and_plugin(language: Language, options: &PluginOptions, is_p
         return slow(chosen, language, options);
     };
     let installation = Installation::find()?;
+    // Says in words when the plugin's sources are not there.
+    let glue = installation.glue()?;
     let mut question =
         vec![cache::stamp(&path)?, path.display().to_string(), cache::stamp(&installation.plugin_library())?, options.text()];
-    for file in installation.glue()? {
+    for file in glue {
         question.push(cache::stamp(&file)?);
     }
     let index = cache::root()?.join("plugin/index").join(cache::name_of(question.iter().map(String::as_str)));
