@@ -40,6 +40,7 @@ pub(crate) const TEST: &[Need] = &[
     need("lcov", "lcov"),
     need("valgrind", "valgrind"),
     need("g++", "g++"),
+    need("libclang-rt-22-dev", "/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.asan-x86_64.a"),
     need("binutils", "ld.gold"),
 ];
 
@@ -82,6 +83,30 @@ pub(crate) fn ensure(needs: &[&[Need]]) -> Result<()> {
     }
     let still = self::missing(needs);
     if still.is_empty() { Ok(()) } else { Err(Missing(format!("installed, but not found: {}", still.join(" "))).into()) }
+}
+
+/// Makes sure that cargo has these subcommands, which are rustup's components of the same names.
+pub(crate) fn ensure_components(names: &[&str]) -> Result<()> {
+    let is_missing = |name: &&&str| {
+        let asked = crate::command::cargo([*name, "--version"]).output();
+        !asked.is_ok_and(|output| output.status.success())
+    };
+    let missing: Vec<&str> = names.iter().filter(is_missing).copied().collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    // Cargo and rustup call rustfmt by another name.
+    let components = missing.iter().map(|name| if *name == "fmt" { "rustfmt" } else { name });
+    let words: Vec<&str> = ["component", "add"].into_iter().chain(components).collect();
+    match find("rustup") {
+        Some(_) => run(&mut command("rustup", words.iter().copied())),
+        None => Err(Missing(format!(
+            "cargo {} is missing; rustup would install it: rustup {}",
+            missing.join(", cargo "),
+            words.join(" ")
+        ))
+        .into()),
+    }
 }
 
 fn missing(needs: &[&[Need]]) -> Vec<&'static str> {

@@ -14,6 +14,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     }
     setup::ensure(&[setup::PROFILE, setup::TEST])?;
     if filters.is_empty() {
+        setup::ensure_components(&["fmt", "clippy"])?;
         execute(&mut cargo(["fmt", "--all", "--check"]))?;
         tidy::run(&[])?;
         execute(&mut cargo(["clippy", "--locked", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
