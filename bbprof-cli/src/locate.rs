@@ -31,7 +31,8 @@ impl MapFinder {
     pub(crate) fn new(maps: &[PathBuf]) -> Self {
         let mut given = maps.to_vec();
         if let Some(list) = std::env::var_os("BBPROF_MAPS") {
-            given.extend(std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()));
+            // As in PATH, what is not there is no error.
+            given.extend(std::env::split_paths(&list).filter(|path| path.exists()));
         }
         let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or_else(home);
@@ -50,6 +51,9 @@ impl MapFinder {
                     return read(path);
                 }
             } else {
+                if !given.exists() {
+                    return Err(Requirement(format!("--map {}: there is no such file or folder", given.display())).into());
+                }
                 match build_id_of(&given).with_context(|| format!("{}: cannot be used as a build map", given.display()))? {
                     found if found == build_id => return read(given),
                     other => others.push((other, given)),

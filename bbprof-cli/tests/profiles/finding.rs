@@ -1,0 +1,74 @@
+//! Which profiles are the last run's, and where build maps are found.
+
+use crate::folder::Folder;
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+fn turns(said: &crate::folder::Said) -> Option<u64> {
+    said.out.lines().find_map(|line| line.strip_prefix("DA:4,")?.parse().ok())
+}
+
+#[test]
+fn the_last_run() {
+    let folder = Folder::new();
+    let none = folder.bbprof(&["report"]);
+    assert_eq!(none.code, 2);
+    assert!(none.err.contains("no profile: "), "{}", none.err);
+
+    let age = |name: &str, seconds| {
+        let file = fs::File::options().write(true).open(folder.path(name)).expect("there");
+        file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).expect("set");
+    };
+    for (name, turns, seconds) in [("a.bbraw", 5, 60), ("b.bbraw", 6, 30), ("c.bbraw", 7, 90)] {
+        folder.write(name, &folder.raw(1, turns));
+        age(name, seconds);
+    }
+    let newest = folder.bbprof(&["export", "lcov=-"]);
+    assert_eq!(turns(&newest), Some(6));
+    assert!(newest.err.contains("the newest of 3 profiles here"), "{}", newest.err);
+
+    // A run of cargo bbprof, all its processes, from a folder below.
+    fs::create_dir_all(folder.path("target/bbprof/runs/1")).expect("made");
+    fs::create_dir_all(folder.path("src")).expect("made");
+    folder.write("target/bbprof/runs/1/x.bbraw", &folder.raw(2, 10));
+    folder.write("target/bbprof/runs/1/y.bbraw", &folder.raw(3, 20));
+    fs::write(folder.path("target/bbprof/last"), format!("{}\n", folder.path("target/bbprof/runs/1").display())).expect("written");
+    assert_eq!(turns(&folder.bbprof(&["export", "lcov=-"])), Some(30));
+    let below = folder.command(&["export", "lcov=-"]).current_dir(folder.path("src")).output().expect("runs");
+    assert!(String::from_utf8_lossy(&below.stdout).contains("DA:4,30\n"));
+    // A newer profile beside it wins.
+    age("target/bbprof/last", 45);
+    assert_eq!(turns(&folder.bbprof(&["export", "lcov=-"])), Some(6));
+}
+
+#[test]
+fn maps_are_found_by_build_id() {
+    let folder = Folder::new();
+    let raw = folder.raw(7, 5);
+    folder.write("a.bbraw", &raw);
+    let id = raw.images[0].build_id;
+    let move_map = |from: &str, to: &str| {
+        fs::create_dir_all(folder.path(to).parent().expect("a folder")).expect("made");
+        fs::rename(folder.path(from), folder.path(to)).expect("moved");
+    };
+    let found = || folder.bbprof(&["report"]).code == 0;
+    assert!(found(), "beside the program");
+    move_map("app.bbmap", "renamed.bbmap");
+    assert!(found(), "in the folder of the program, by another name");
+    move_map("renamed.bbmap", "deps/app-0123.bbmap");
+    assert!(found(), "in deps below it");
+    move_map("deps/app-0123.bbmap", &format!("cache/bbprof/maps/{id}.bbmap"));
+    assert!(found(), "in the cache");
+    move_map(&format!("cache/bbprof/maps/{id}.bbmap"), "elsewhere/x.bbmap");
+    assert!(!found());
+    assert_eq!(folder.bbprof(&["report", "--map", "elsewhere"]).code, 0);
+    assert_eq!(folder.bbprof(&["report", "--map", "elsewhere/x.bbmap"]).code, 0);
+    let output = folder.command(&["report"]).env("BBPROF_MAPS", "nowhere:elsewhere").output().expect("runs");
+    assert!(output.status.success());
+    let absent = folder.bbprof(&["report", "--map", "absent.bbmap"]);
+    assert_eq!(absent.code, 2);
+    assert!(absent.err.contains("absent.bbmap"), "{}", absent.err);
+    let missing = folder.bbprof(&["report"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains(&id.to_string()) && missing.err.contains("--map"), "{}", missing.err);
+}
