@@ -21,6 +21,11 @@ __attribute__((visibility("default"))) int bbprof_reset(void);
 /* As bbprof_dump, but hands the bytes to `write`, in order; it returns 0 to go on, or a negated errno value. */
 __attribute__((visibility("default"))) int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes), void *context);
 
+/* Only for programs without a libc that calls constructors and destructors: to be called before and behind all that counts. The first
+ * may be called more than once; `environment` ends with NULL. */
+__attribute__((visibility("default"))) void bbprof_begin(char **environment);
+__attribute__((visibility("default"))) void bbprof_end(int status);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
  * Programs begin in .preinit_array, before the constructors of any library, and end behind everything: what `on_exit` registers so
  * early runs after all destructors in a dynamic program; in a static one it runs before them, and the last destructor ends it.
  * Libraries begin with their first constructor and end with their last destructor. */
+#include "bbprof.h"
 #include "process.h"
 
 #include "text.h"
@@ -145,9 +146,11 @@ static void start(int argc, char **argv, char **environment) {
     /* glibc hands the environment to constructors, and stores it too late for the first; others only store it. */
     if (&environ != NULL && environ != NULL)
         environment = environ;
-    else if (!is_glibc())
+    else if (&environ != NULL && !is_glibc())
         environment = NULL;
-    __bbprof_delta = 0;
+    /* A program without libc may have no TLS at all. */
+    if ((record->flags & BBPROF_FLAG_DELTA) != 0)
+        __bbprof_delta = 0;
     if (!bytes_equal(record->magic, BBPROF_IMAGE_MAGIC, 8) || record->version != BBPROF_IMAGE_VERSION)
         return;
     struct process *process = find_process();
@@ -175,6 +178,16 @@ static void start(int argc, char **argv, char **environment) {
 #ifdef BBPROF_RT_EXEC
     exit_handler_registered = register_at_exit();
 #endif
+}
+
+void bbprof_begin(char **environment) {
+    start(0, NULL, environment);
+}
+
+void bbprof_end(int status) {
+    struct process *process = __bbprof_image.process;
+    if (process != NULL)
+        process_finish(process, FATE_EXIT, status);
 }
 
 BBPROF_HIDDEN void __bbprof_runtime(void) {

@@ -18,7 +18,7 @@ mod linked;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod linked {
     //! There is no runtime for this target.
-    use crate::{Call, Error};
+    use super::{Call, Error};
     pub(crate) fn call(_: Call<'_>) -> Result<(), Error> {
         Err(Error::NotProfiled)
     }

@@ -1,7 +1,7 @@
 //! The only unsafe part: finds the runtime's functions by weak references, which are null when it is not linked in.
 #![allow(unsafe_code)]
 
-use crate::{Call, Error};
+use super::{Call, Error};
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{io, ptr, slice};

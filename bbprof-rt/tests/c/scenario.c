@@ -4,6 +4,9 @@
 #define NUM_TLS 1000
 #endif
 #define NUM_GLOBAL 700
+#ifndef FLAGS
+#define FLAGS BBPROF_FLAG_DELTA
+#endif
 #define BUILD_ID {0xe0}
 #include "record.h"
 
@@ -172,6 +175,12 @@ static void on_signal(int signal) {
     _exit(3);
 }
 
+/* The context is a descriptor, or an error to return. */
+static int write_out(void *context, const void *bytes, size_t num_bytes) {
+    int file = *(int *)context;
+    return file < 0 ? file : write(file, bytes, num_bytes) == (ssize_t)num_bytes ? 0 : -EIO;
+}
+
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "return";
     work(1, 100);
@@ -333,6 +342,12 @@ int main(int argc, char **argv) {
         work(1, 33);
         if (argc > 3)
             _exit(0);
+    }
+    if (IS("write")) {
+        int refused = -EBADF, file = 1;
+        check(bbprof_write(write_out, &refused) != -EBADF, "a callback's refusal is passed on");
+        check(bbprof_write(write_out, &file) != 0, "bbprof_write");
+        HIT(1);
     }
     if (IS("signals")) {
         for (int i = 0; i < 3; i++) {

@@ -99,8 +99,8 @@ pub(crate) fn program_with(link: Link, tls_counters: u32) -> PathBuf {
         command.args(["-O1", "-g", "-w", "-DBBPROF_RT_EXEC", "-I"]).arg(source("c")).arg(format!("-DNUM_TLS={tls_counters}"));
         match link {
             Link::Dynamic => command.args(["-fPIE", "-pie"]),
-            Link::Static => command.args(["-fno-pie", "-no-pie", "-static", "-DFLAGS=BBPROF_FLAG_STATIC"]),
-            Link::StaticPie => command.args(["-fPIE", "-static-pie", "-DFLAGS=BBPROF_FLAG_STATIC"]),
+            Link::Static => command.args(["-fno-pie", "-no-pie", "-static", "-DFLAGS=BBPROF_FLAG_STATIC|BBPROF_FLAG_DELTA"]),
+            Link::StaticPie => command.args(["-fPIE", "-static-pie", "-DFLAGS=BBPROF_FLAG_STATIC|BBPROF_FLAG_DELTA"]),
         };
         if link != Link::Dynamic {
             command.args(["pthread_create", "thrd_create", "fork", "_Fork"].map(|name| format!("-Wl,--wrap={name}")));
@@ -158,9 +158,46 @@ pub(crate) fn loader_program() -> PathBuf {
     once("loader", |path| run_tool(Command::new("cc").args(["-O1", "-w"]).arg(source("tests/c/loader.c")).arg("-o").arg(path)))
 }
 
+/// Links a Rust program that uses the API.
+pub(crate) fn rust_program() -> PathBuf {
+    let runtime = archive("exec", "cc");
+    let object = once("rust-record.o", |path| {
+        let mut command = Command::new("cc");
+        command.args(["-O1", "-w", "-fPIE", "-c", "-DBBPROF_RT_EXEC", "-I"]).arg(source("c"));
+        run_tool(command.arg(source("tests/c/rust_record.c")).arg("-o").arg(path));
+    });
+    once("rust-program", |path| {
+        let mut command = Command::new("rustc");
+        command.args(["--edition=2024", "-Adead_code", "-Ccodegen-units=1"]).arg(source("tests/rust/main.rs"));
+        command.arg(format!("-Clink-arg={}", object.display())).arg(format!("-Clink-arg={}", runtime.display()));
+        run_tool(command.arg("-o").arg(path));
+    })
+}
+
+/// Links the program without libc.
+pub(crate) fn bare_program() -> PathBuf {
+    let runtime = archive("static", "cc");
+    once("bare", |path| {
+        let mut command = Command::new("cc");
+        command.args([
+            "-O1",
+            "-w",
+            "-ffreestanding",
+            "-fno-stack-protector",
+            "-nostdlib",
+            "-static",
+            "-no-pie",
+            "-DBBPROF_RT_EXEC",
+            "-I",
+        ]);
+        run_tool(command.arg(source("c")).arg(source("tests/c/bare.c")).arg(&runtime).arg("-o").arg(path));
+    })
+}
+
 /// What a run left.
 pub(crate) struct Run {
     pub(crate) status: ExitStatus,
+    pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
     pub(crate) folder: tempfile::TempDir,
 }
@@ -180,7 +217,7 @@ pub(crate) fn run_with(program: &Path, arguments: &[&str], prepare: impl FnOnce(
     }
     prepare(&mut command);
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    Run { status: output.status, stderr: String::from_utf8_lossy(&output.stderr).into_owned(), folder }
+    Run { status: output.status, stdout: output.stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned(), folder }
 }
 
 impl Run {
