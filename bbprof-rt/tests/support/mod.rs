@@ -168,7 +168,7 @@ pub(crate) fn rust_program() -> PathBuf {
     });
     once("rust-program", |path| {
         let mut command = Command::new("rustc");
-        command.args(["--edition=2024", "-Adead_code", "-Ccodegen-units=1"]).arg(source("tests/rust/main.rs"));
+        command.args(["--edition=2024", "-Adead_code", "-Ccodegen-units=1"]).arg(source("tests/rust/program.rs"));
         command.arg(format!("-Clink-arg={}", object.display())).arg(format!("-Clink-arg={}", runtime.display()));
         run_tool(command.arg("-o").arg(path));
     })
