@@ -78,7 +78,8 @@ impl Run {
     #[must_use]
     pub fn outcome(mut self) -> Outcome {
         use std::os::unix::process::ExitStatusExt;
-        let what = format!("{:?}", self.command);
+        let words: Vec<_> = std::iter::once(self.command.get_program()).chain(self.command.get_args()).collect();
+        let what = format!("{words:?}");
         let output = self.command.stdin(Stdio::null()).output().unwrap_or_else(|e| panic!("cannot start {what}: {e}"));
         let code = output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or(0));
         Outcome { code, stdout: output.stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned(), what }

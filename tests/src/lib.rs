@@ -6,7 +6,10 @@
 mod cargo;
 mod case;
 mod command;
+mod coverage;
 mod exported;
+mod parcel;
+mod profiled_run;
 mod programs;
 mod tally;
 mod tools;
@@ -14,8 +17,11 @@ mod tools;
 pub use cargo::{Cargo, Verdict, is_long, profiles_in, verify};
 pub use case::{Case, Language};
 pub use command::{Outcome, Run};
+pub use coverage::{LineCounts, TracedFile, differences, gcov_lines, traced_files};
 pub use exported::{Exported, Function};
-pub use programs::{CProgram, lua, package_source, sqlite, zstd};
+pub use parcel::Parcel;
+pub use profiled_run::ProfiledRun;
+pub use programs::{CProgram, calm_lua, lua, package_source, sqlite, zstd};
 pub use tools::{Sandbox, tool};
 
 /// The optimisation levels that everything in C and C++ is tested at.

@@ -69,7 +69,7 @@ impl Sandbox {
     /// # Panics
     /// When the folder cannot be read.
     #[must_use]
-    pub fn raw_profiles(&self, folder: &str) -> Vec<PathBuf> {
+    pub fn raw_profiles(&self, folder: impl AsRef<Path>) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = std::fs::read_dir(self.join(folder))
             .expect("a folder in the sandbox")
             .map(|entry| entry.expect("a folder entry").path())

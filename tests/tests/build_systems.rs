@@ -1,0 +1,219 @@
+//! Build systems, as their users drive them: each builds the parcel with counters, and the program counts exactly.
+
+use bbprof_tests::{Parcel, ProfiledRun, Run, Sandbox, tool};
+use std::path::{Path, PathBuf};
+
+/// The first line of a command's stdout.
+fn line_of(run: Run) -> String {
+    run.ok().text().lines().next().unwrap_or_default().to_owned()
+}
+
+fn path_in_front(folder: &Path) -> String {
+    format!("{}:{}", folder.display(), std::env::var("PATH").expect("PATH"))
+}
+
+#[test]
+fn make() {
+    let parcel = Parcel::new("make");
+    let compiler = format!("CC={} --bbprof-counters=check", tool("bbprof-cc").display());
+    parcel.run("make").args(["-j2", &compiler]).ok();
+    parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+    parcel.check(&parcel.source().join("parcel-archive"), None, &["parcel-archive"]);
+}
+
+#[test]
+fn one_step_and_many() {
+    let parcel = Parcel::new("steps");
+    let cc = tool("bbprof-cc");
+    parcel.run(&cc).args(["-O2", "main.c", "shelf.c", "-o", "one"]).ok();
+    parcel.check(&parcel.source().join("one"), None, &["one"]);
+    parcel.run(&cc).args(["-O2", "-c", "main.c"]).ok();
+    parcel.run(&cc).args(["-O1", "-c", "shelf.c", "-o", "other-name.o", "-MMD"]).ok();
+    parcel.run(&cc).args(["main.o", "other-name.o", "-o", "many"]).ok();
+    parcel.check(&parcel.source().join("many"), None, &["many"]);
+    // The assembler in between, and a file that only lies in a pipe.
+    parcel.run(&cc).args(["-O2", "-S", "shelf.c"]).ok();
+    parcel.run(&cc).args(["-c", "shelf.s", "-o", "assembled.o"]).ok();
+    parcel.run(&cc).args(["main.o", "assembled.o", "-o", "assembled"]).ok();
+    parcel.check(&parcel.source().join("assembled"), None, &["assembled"]);
+    parcel.run(&cc).args(["-O2", "main.c", "shelf.c"]).ok();
+    parcel.check(&parcel.source().join("a.out"), None, &["a.out"]);
+}
+
+#[test]
+fn cmake_with_ninja() {
+    let parcel = Parcel::new("cmake");
+    let toolchain = line_of(Run::new(tool("bbprof")).arg("cmake-toolchain"));
+    for (folder, shared, images) in
+        [("static", "OFF", &["parcel", "plugin.so"][..]), ("shared", "ON", &["libshelf.so", "parcel", "plugin.so"])]
+    {
+        parcel
+            .run("cmake")
+            .args(["-G", "Ninja", "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_POSITION_INDEPENDENT_CODE=ON"])
+            .arg(format!("-DCMAKE_TOOLCHAIN_FILE={toolchain}"))
+            .arg(format!("-DBUILD_SHARED_LIBS={shared}"))
+            .args(["-DCMAKE_C_FLAGS=--bbprof-counters=check", "-DCMAKE_INSTALL_PREFIX=/nowhere", "."])
+            .ok();
+        parcel.run("ninja").args(["-C", folder]).ok();
+        let built = parcel.source().join(folder);
+        parcel.check(&built.join("parcel"), Some(&built.join("plugin.so")), images);
+        // Installed: CMake changes the run path in the copy, the build id stays.
+        let root = parcel.sandbox.join(format!("root-{folder}"));
+        parcel.run("ninja").args(["-C", folder, "install"]).env("DESTDIR", &root).ok();
+        let libraries = root.join("nowhere/lib");
+        let run = Run::new(root.join("nowhere/bin/parcel")).env("LD_LIBRARY_PATH", libraries);
+        let run = ProfiledRun::by(run, &parcel.sandbox);
+        assert_eq!(run.outcome.clone().expect_code(4).text(), Parcel::expected_output(false));
+        run.check();
+    }
+}
+
+#[test]
+fn meson() {
+    let parcel = Parcel::new("meson");
+    let prefix = parcel.sandbox.join("prefix");
+    parcel
+        .run("meson")
+        .args(["setup", "build", "--libdir", "lib", "--prefix"])
+        .arg(&prefix)
+        .env("CC", format!("{} --bbprof-counters=check", tool("bbprof-cc").display()))
+        .ok();
+    parcel.run("ninja").args(["-C", "build"]).ok();
+    let build = parcel.source().join("build");
+    parcel.check(&build.join("parcel"), Some(&build.join("plugin.so")), &["libshelf.so", "parcel", "plugin.so"]);
+    parcel.run("ninja").args(["-C", "build", "install"]).ok();
+    parcel.check(&prefix.join("bin/parcel"), Some(&build.join("plugin.so")), &["libshelf.so", "parcel", "plugin.so"]);
+}
+
+/// Debian's libtool, made for gcc, links libraries in its own way; programs run through its wrapper scripts.
+#[test]
+fn autotools_with_libtool() {
+    let parcel = Parcel::new("autotools");
+    let prefix = parcel.sandbox.join("prefix");
+    parcel.run("autoreconf").args(["--install"]).ok();
+    let build = parcel.sandbox.join("build");
+    std::fs::create_dir(&build).unwrap();
+    Run::new(parcel.source().join("configure"))
+        .arg(format!("--prefix={}", prefix.display()))
+        .arg(format!("CC={} --bbprof-counters=check", tool("bbprof-cc").display()))
+        .in_folder(&build)
+        .ok();
+    Run::new("make").args(["-j2"]).in_folder(&build).ok();
+    let images = ["libshelf.so.0", "parcel", "plugin.so"];
+    let plugin = build.join(".libs/plugin.so");
+    // The wrapper script, then what it starts.
+    parcel.check(&build.join("parcel"), Some(&plugin), &images);
+    Run::new("make").arg("install").in_folder(&build).ok();
+    let installed_plugin = prefix.join("lib/parcel/plugin.so");
+    parcel.check(&prefix.join("bin/parcel"), Some(&installed_plugin), &images);
+    parcel.check(&prefix.join("bin/parcel-static"), None, &["parcel-static"]);
+    // A stripped installation counts, and finds its maps, all the same.
+    Run::new("make").arg("install-strip").in_folder(&build).ok();
+    parcel.check(&prefix.join("bin/parcel"), Some(&installed_plugin), &images);
+}
+
+#[test]
+fn ccache_twice() {
+    let parcel = Parcel::new("ccache");
+    let cache = parcel.sandbox.join("ccache");
+    let ccache = |words: &[&str]| parcel.run("ccache").args(words).env("CCACHE_DIR", &cache).ok().text();
+    let statistic = |name: &str| -> u64 {
+        let all = ccache(&["--print-stats"]);
+        let line = all.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("no {name} in {all}"));
+        line.trim().parse().unwrap()
+    };
+    let build = |options: &str| {
+        let compiler = format!("CC=ccache {} {options}", tool("bbprof-cc").display());
+        parcel.run("make").args(["clean"]).ok();
+        parcel.run("make").args(["-j2", &compiler]).env("CCACHE_DIR", &cache).ok();
+        parcel.check(&parcel.source().join("parcel"), None, &["parcel"])
+    };
+    build("");
+    assert_eq!((statistic("direct_cache_hit"), statistic("cache_miss")), (0, 3));
+    build("");
+    assert_eq!((statistic("direct_cache_hit"), statistic("cache_miss")), (3, 3), "the second build is all hits");
+    // Other counters are another compilation.
+    let run = build("--bbprof-counters=check");
+    assert_eq!((statistic("direct_cache_hit"), statistic("cache_miss")), (3, 6));
+    let verdict = Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok().text();
+    assert!(verdict.contains("exact"), "{verdict}");
+}
+
+/// What `eval "$(bbprof env --sh)"; COMMAND` does.
+fn with_environment(folder: &Path, command: &str) {
+    Run::new("sh")
+        .args(["-ec", &format!("eval \"$(bbprof env --sh --counters check)\"\n{command}")])
+        .env("PATH", path_in_front(tool("bbprof").parent().unwrap()))
+        .in_folder(folder)
+        .ok();
+}
+
+#[test]
+fn environment_for_make() {
+    let parcel = Parcel::new("env-make");
+    with_environment(&parcel.source(), "make -j2");
+    parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+    // A Makefile that names its compiler: the flags alone do it.
+    with_environment(&parcel.source(), "make clean; make -j2 CC=clang-22");
+    parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+}
+
+#[test]
+fn environment_for_cargo() {
+    let sandbox = Sandbox::new("env-cargo");
+    sandbox.write(
+        "Cargo.toml",
+        "[package]\nname = \"plain\"\nversion = \"0.1.0\"\nedition = \"2021\"\nbuild = \"build.rs\"\n[workspace]\n",
+    );
+    sandbox.write("build.rs", "fn main() {\n    println!(\"cargo::rustc-env=FROM_BUILD_SCRIPT=7\");\n}\n");
+    sandbox.write(
+        "src/main.rs",
+        "#[inline(never)]\nfn collatz(mut n: u64) -> u64 {\n    let mut steps = 0;\n    while n != 1 {\n        n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };\n        steps += 1;\n    }\n    steps\n}\n\
+         fn main() {\n    let sum: u64 = (1..100).map(collatz).sum();\n    println!(\"{sum} {}\", env!(\"FROM_BUILD_SCRIPT\"));\n    eprintln!(\"tally collatz 99\");\n}\n",
+    );
+    let target = line_of(Run::new("rustc").args(["--print", "host-tuple"]));
+    for (profile, folder) in [("", "debug"), ("--release", "release")] {
+        with_environment(sandbox.path(), &format!("cargo build --quiet {profile} --target {target}"));
+        let program: PathBuf = sandbox.join(format!("target/{target}/{folder}/plain"));
+        let run = ProfiledRun::of(&program, &[], &sandbox);
+        assert_eq!(run.outcome.clone().expect_code(0).text(), "3117 7\n");
+        run.check();
+    }
+}
+
+/// gcc links what clang compiled with counters: with the shim before its linker it counts; without, the program links and runs as
+/// if nothing were, and reports nothing.
+#[test]
+fn gcc_as_linker_driver() {
+    let parcel = Parcel::new("gcc");
+    for options in [&[][..], &["-fPIC"]] {
+        for source in ["main", "shelf"] {
+            parcel
+                .run(tool("bbprof-cc"))
+                .args(["-O2", "--bbprof-counters=check", "-c"])
+                .args(options)
+                .arg(format!("{source}.c"))
+                .ok();
+        }
+        for linker in ["bfd", "gold", "mold", "lld"] {
+            if linker == "lld" && Run::new("gcc").args(["-fuse-ld=lld", "-Wl,--version"]).outcome().code != 0 {
+                // Debian's gcc finds only an unversioned ld.lld.
+                continue;
+            }
+            let plain = format!("unreported-{linker}");
+            parcel.run("gcc").args([&format!("-fuse-ld={linker}"), "-o", &plain, "main.o", "shelf.o"]).ok();
+            let outcome = parcel.run(parcel.source().join(&plain)).env("BBPROF_OUT", parcel.sandbox.join("none.bbraw")).outcome();
+            assert_eq!(outcome.clone().expect_code(4).text(), Parcel::expected_output(false), "{linker}");
+            assert!(!parcel.sandbox.join("none.bbraw").exists(), "{linker}: no runtime, no profile");
+        }
+        with_environment(&parcel.source(), "gcc $LDFLAGS -o counted main.o shelf.o");
+        parcel.check(&parcel.source().join("counted"), None, &["counted"]);
+    }
+    // The same for a shared library that is linked without the shim, into a program that is linked with it.
+    parcel.run("gcc").args(["-shared", "-o", "libshelf.so", "shelf.o"]).ok();
+    parcel.run(tool("bbprof-cc")).args(["-o", "mixed", "main.o", "-L.", "-lshelf", "-Wl,-rpath,$ORIGIN"]).ok();
+    let run = ProfiledRun::of(&parcel.source().join("mixed"), &[], &parcel.sandbox);
+    assert_eq!(run.outcome.clone().expect_code(4).text(), Parcel::expected_output(false));
+    assert_eq!(run.images(), ["mixed"]);
+    Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
+}

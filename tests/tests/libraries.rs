@@ -1,0 +1,196 @@
+//! Programs of several images, and everything that a link can be made of: one raw profile holds all images, and every count in
+//! it equals that of a counter on every edge (check mode) and the program's own tallies.
+
+use bbprof_tests::{Parcel, Run, Sandbox, tool};
+use std::path::{Path, PathBuf};
+
+const CHECK: &str = "--bbprof-counters=check";
+
+/// Compiles files of the parcel.
+fn compile(parcel: &Parcel, words: &[&str]) {
+    parcel.run(tool("bbprof-cc")).args([CHECK, "-O2"]).args(words).ok();
+}
+
+fn shared_library(parcel: &Parcel, more: &[&str]) {
+    compile(parcel, &[&["-fPIC", "-shared", "-o", "libshelf.so", "shelf.c", "unused.c"], more].concat());
+}
+
+fn plugin(parcel: &Parcel, more: &[&str]) -> PathBuf {
+    compile(parcel, &[&["-fPIC", "-shared", "-o", "plugin.so", "plugin.c"], more].concat());
+    parcel.source().join("plugin.so")
+}
+
+const WITH_LIBRARY: [&str; 7] = ["-DPARCEL_DLOPEN", "-o", "parcel", "main.c", "-L.", "-lshelf", "-Wl,-rpath,$ORIGIN"];
+
+/// Linkers that clang knows by name; all are Debian packages that the tests require.
+const LINKERS: [&str; 4] = ["bfd", "gold", "lld", "mold"];
+
+#[test]
+fn linked_and_opened_libraries_with_every_linker() {
+    for linker in LINKERS {
+        let parcel = Parcel::new(&format!("libraries-{linker}"));
+        let linker = format!("-fuse-ld={linker}");
+        shared_library(&parcel, &[&linker]);
+        let plugin = plugin(&parcel, &[&linker]);
+        compile(&parcel, &[&WITH_LIBRARY[..], &[&linker]].concat());
+        let program = parcel.source().join("parcel");
+        parcel.check(&program, Some(&plugin), &["libshelf.so", "parcel", "plugin.so"]);
+        parcel.check(&program, None, &["libshelf.so", "parcel"]);
+    }
+}
+
+#[test]
+fn only_some_images_are_profiled() {
+    let parcel = Parcel::new("some-images");
+    parcel.run("clang-22").args(["-O2", "-fPIC", "-shared", "-o", "libshelf.so", "shelf.c", "unused.c"]).ok();
+    let plugin = plugin(&parcel, &[]);
+    parcel.run("clang-22").args(["-O2"]).args(WITH_LIBRARY).ok();
+    let run = bbprof_tests::ProfiledRun::of(&parcel.source().join("parcel"), &[plugin.to_str().unwrap()], &parcel.sandbox);
+    assert_eq!(run.outcome.clone().expect_code(0).text(), Parcel::expected_output(true));
+    assert_eq!(run.images(), ["plugin.so"], "a plain program with a profiled plugin");
+    Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
+    let exported = bbprof_tests::Exported::of(&[run.raw]);
+    assert_eq!((exported.entries("plugin_weigh"), exported.entries("main")), (Some(1500), None));
+
+    shared_library(&parcel, &[]);
+    let run = bbprof_tests::ProfiledRun::of(&parcel.source().join("parcel"), &[], &parcel.sandbox);
+    assert_eq!(run.images(), ["libshelf.so"], "a plain program with a profiled library");
+    Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
+    assert_eq!(bbprof_tests::Exported::of(&[run.raw]).entries("shelf_put"), Some(3000));
+}
+
+#[test]
+fn static_programs() {
+    for linker in LINKERS {
+        let linker = format!("-fuse-ld={linker}");
+        for kind in ["-static", "-static-pie", "-no-pie", "-pie"] {
+            if linker.ends_with("gold") && kind == "-static-pie" {
+                // gold makes no static-pie program that runs, with or without counters.
+                continue;
+            }
+            let parcel = Parcel::new("static");
+            compile(&parcel, &[kind, &linker, "-o", "parcel", "main.c", "shelf.c"]);
+            parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+        }
+    }
+}
+
+/// Objects, then an archive of some kind, then a link with these words.
+fn through_archive(create: &[&str], link: &[&str]) {
+    for linker in LINKERS {
+        let parcel = Parcel::new("archive");
+        for source in ["main", "shelf", "unused"] {
+            compile(&parcel, &["-c", &format!("{source}.c")]);
+        }
+        parcel.run("ar").args(create).args(["libshelf.a", "shelf.o", "unused.o"]).ok();
+        compile(&parcel, &[&[&format!("-fuse-ld={linker}"), "-o", "parcel"], link].concat());
+        let run = parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+        let exported = bbprof_tests::Exported::of(&[run.raw]);
+        let whole = link.iter().any(|word| word.contains("whole-archive"));
+        assert_eq!(exported.entries("shelf_unused"), whole.then_some(0), "{linker}: {link:?}: the member that nobody needs");
+    }
+}
+
+#[test]
+fn archives() {
+    through_archive(&["rcs"], &["main.o", "-L.", "-lshelf"]);
+}
+
+#[test]
+fn thin_archives() {
+    through_archive(&["rcsT"], &["main.o", "libshelf.a"]);
+}
+
+#[test]
+fn whole_archives() {
+    through_archive(&["rcs"], &["main.o", "-Wl,--whole-archive", "libshelf.a", "-Wl,--no-whole-archive"]);
+}
+
+#[test]
+fn groups_and_response_files() {
+    let parcel = Parcel::new("group");
+    for source in ["main", "shelf", "unused"] {
+        compile(&parcel, &["-c", &format!("{source}.c")]);
+    }
+    parcel.run("ar").args(["rcs", "libshelf.a", "shelf.o", "unused.o"]).ok();
+    parcel.sandbox.write("src/words", "-o \"parcel\" main.o\n-Wl,--start-group -L. -lshelf -Wl,--end-group\n");
+    compile(&parcel, &["@words"]);
+    parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+}
+
+#[test]
+fn relocatable_links() {
+    for linker in LINKERS {
+        let parcel = Parcel::new("relocatable");
+        for source in ["shelf", "unused"] {
+            compile(&parcel, &["-c", &format!("{source}.c")]);
+        }
+        let linker = format!("-fuse-ld={linker}");
+        compile(&parcel, &[&linker, "-r", "-nostdlib", "-o", "both.o", "shelf.o", "unused.o"]);
+        compile(&parcel, &[&linker, "-o", "parcel", "main.c", "both.o"]);
+        parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+        // By the linker itself, without the shim.
+        parcel.run("ld").args(["-r", "-o", "again.o", "both.o"]).ok();
+        compile(&parcel, &[&linker, "-o", "parcel-again", "main.c", "again.o"]);
+        parcel.check(&parcel.source().join("parcel-again"), None, &["parcel-again"]);
+    }
+}
+
+/// A Rust cdylib, linked into a C program and opened by one.
+#[test]
+fn rust_cdylib_in_a_c_program() {
+    let sandbox = Sandbox::new("cdylib");
+    sandbox.write(
+        "Cargo.toml",
+        "[package]\nname = \"rusty\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n",
+    );
+    sandbox.write(
+        "src/lib.rs",
+        "use std::sync::atomic::{AtomicU64, Ordering::Relaxed};\n\
+         static CALLS: AtomicU64 = AtomicU64::new(0);\n\
+         #[inline(never)]\nfn step(x: u64) -> u64 { if x % 3 == 0 { x / 3 } else { x * 2 + 1 } }\n\
+         #[no_mangle]\npub extern \"C\" fn rusty(n: u64) -> u64 {\n    CALLS.fetch_add(1, Relaxed);\n\
+         \x20   let words: Vec<String> = (0..n).map(|i| step(i).to_string()).collect();\n\
+         \x20   std::panic::catch_unwind(|| if n == 5 { panic!(\"five\") }).is_err() as u64 + words.concat().len() as u64\n}\n\
+         #[no_mangle]\npub extern \"C\" fn rusty_calls() -> u64 { CALLS.load(Relaxed) }\n",
+    );
+    Run::new(tool("cargo-bbprof"))
+        .args(["bbprof", "build", "--release", "--counters", "check", "-q"])
+        .in_folder(sandbox.path())
+        .ok();
+    let library = find(&sandbox.join("target"), "librusty.so");
+    sandbox.write(
+        "main.c",
+        "#include <stdio.h>\nunsigned long rusty(unsigned long);\nunsigned long rusty_calls(void);\n\
+         int main(void) {\n  unsigned long sum = 0;\n  for (unsigned long i = 0; i < 9; i++)\n    sum += rusty(i);\n\
+         \x20 printf(\"%lu\\n\", sum);\n\
+         \x20 fprintf(stderr, \"tally rusty %lu\\ntally rusty_calls 1\\ntally step 36\\n\", rusty_calls());\n  return 0;\n}\n",
+    );
+    let program = sandbox.join("program");
+    Run::new(tool("bbprof-cc"))
+        .args([CHECK, "-O2", "-o"])
+        .arg(&program)
+        .arg(sandbox.join("main.c"))
+        .arg(&library)
+        .arg(format!("-Wl,-rpath,{}", library.parent().unwrap().display()))
+        .ok();
+    let run = bbprof_tests::ProfiledRun::of(&program, &[], &sandbox);
+    assert_eq!(run.outcome.clone().expect_code(0).text(), "41\n", "{}", run.outcome.stderr);
+    assert_eq!(run.images(), ["librusty.so", "program"]);
+    run.check();
+}
+
+fn find(folder: &Path, name: &str) -> PathBuf {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.file_name() {
+                Some(found) if found == name && !folder.ends_with("deps") => return path,
+                _ if path.is_dir() && !path.is_symlink() => folders.push(path),
+                _ => {}
+            }
+        }
+    }
+    panic!("{name} is not below {}", folder.display());
+}
