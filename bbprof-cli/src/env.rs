@@ -94,6 +94,7 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
         program = settings.rustc;
     }
     let rustc = Rustc::inspect(&program)?;
+    let bootstrap = rustc.bootstrap_options(&program)?;
     let plugin = plugin_with_options(installation, rustc.llvm, options, say)?;
     if plugin.to_string_lossy().contains(char::is_whitespace) {
         require!("{}: rustc cannot load a plugin from a path with spaces; set XDG_CACHE_HOME to another folder", plugin.display());
@@ -110,7 +111,7 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
             rustc: program,
             rustdoc: "rustdoc".into(),
             user_wrapper: None,
-            nightly: rustc.is_nightly(),
+            bootstrap,
             selection: Selection::All,
             doctest_maps: None,
             c: None,

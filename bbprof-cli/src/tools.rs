@@ -33,8 +33,8 @@ pub(crate) struct ToolSettings {
     pub rustc: OsString,
     pub rustdoc: OsString,
     pub user_wrapper: Option<OsString>,
-    /// rustc accepts `-Z` without `RUSTC_BOOTSTRAP`.
-    pub nightly: bool,
+    /// What goes with `RUSTC_BOOTSTRAP`; none where rustc accepts `-Z` without it.
+    pub bootstrap: Option<Vec<String>>,
     pub selection: Selection,
     /// Where the build maps of doctests are kept, whose programs rustdoc removes.
     pub doctest_maps: Option<PathBuf>,

@@ -60,6 +60,7 @@ impl Context {
             require!("the variables of `bbprof env` are set in this shell: use plain cargo here, or cargo bbprof in another shell");
         }
         let rustc = Rustc::inspect(&rustc_program)?;
+        let bootstrap = rustc.bootstrap_options(&rustc_program)?;
         let targets = targets(&words, &config, &rustc.host)?;
 
         let explicit_dir = words.take("--target-dir").map(PathBuf::from);
@@ -87,7 +88,14 @@ impl Context {
                 rustc_plugin.display()
             );
         }
-        let c = if packages.has_c_parts() {
+        let c = if targets.iter().any(|target| *target != rustc.host) {
+            if packages.has_c_parts() {
+                say(
+                    "C and C++ parts of crates are not instrumented: the target is not the host, whose clang and headers would be used",
+                );
+            }
+            None
+        } else if packages.has_c_parts() {
             let options = PluginOptions { tagged: false, ..plugin_options };
             c_parts::compilers(&installation, &targets[0], &options, say)?
         } else {
@@ -96,7 +104,7 @@ impl Context {
         let selection = packages.selection(&metadata);
         let our_dir = target_dir.join("bbprof").join(cache::name_of([
             &*rustc_plugin.to_string_lossy(),
-            &*serde_json::to_string(&(&selection, &c))?,
+            &*serde_json::to_string(&(&selection, &c, &bootstrap))?,
             &*cache::content(&installation.shim()?)?.to_string(),
         ]));
         let user_wrapper =
@@ -111,7 +119,7 @@ impl Context {
                 rustc: rustc_program,
                 rustdoc,
                 user_wrapper,
-                nightly: rustc.is_nightly(),
+                bootstrap,
                 selection,
                 doctest_maps: Some(our_dir.join("doctest-maps")),
                 c,

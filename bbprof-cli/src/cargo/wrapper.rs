@@ -3,7 +3,8 @@
 //! Instrumented is what cargo itself compiles for the target: not build scripts and proc-macros (compiled for the host, without
 //! `--target`), not cargo's question about the compiler (crate `___`), and not what build scripts try out
 //! (`CARGO_CRATE_NAME` is set only for cargo's own compilations), so that they see the compiler as it is.
-//! `RUSTC_BOOTSTRAP` is set for instrumented compilations only, and `-Zallow-features=` keeps crates from noticing.
+//! `RUSTC_BOOTSTRAP` is set for instrumented compilations only, with options that keep crates from noticing and the names of
+//! symbols as they are.
 
 use crate::exit::require;
 use crate::installation::Installation;
@@ -55,7 +56,7 @@ pub(crate) fn rustc(argv: &[OsString]) -> Result<u8> {
     let within_build_script = std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some() && !seen.is_by_cargo();
     if arguments.iter().any(is_ours) && seen.is_instrumentable() && !within_build_script {
         command.args(arguments);
-        bootstrap(&mut command, &settings);
+        bootstrap(&mut command, &seen, &settings);
         complete(&mut command, &seen);
         if seen.links {
             link_with_shim(&mut command, &seen, &settings)?;
@@ -107,19 +108,20 @@ impl ToolSettings {
     }
 }
 
-fn bootstrap(command: &mut Command, settings: &ToolSettings) {
-    if !settings.nightly && std::env::var_os("RUSTC_BOOTSTRAP").is_none() {
-        command.env("RUSTC_BOOTSTRAP", "1").arg("-Zallow-features=");
-    }
+fn bootstrap(command: &mut Command, seen: &Seen, settings: &ToolSettings) {
+    let Some(options) = settings.bootstrap.as_ref().filter(|_| std::env::var_os("RUSTC_BOOTSTRAP").is_none()) else { return };
+    command.env("RUSTC_BOOTSTRAP", "1");
+    command.args(options.iter().filter(|option| !(seen.has_mangling && option.starts_with("-Csymbol-mangling-version="))));
 }
 
 fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Result<()> {
-    if seen.wants_linker_lto {
+    // Cargo itself asks for it in the libraries of a profile with lto, whose optimisation it leaves to rustc at the end.
+    if seen.wants_linker_lto && seen.links {
         require!(
             "-Clinker-plugin-lto leaves optimisation to the linker, where counters cannot be placed; use lto = \"thin\" or \"fat\""
         );
     }
-    bootstrap(command, settings);
+    bootstrap(command, seen, settings);
     let mut plugin = OsString::from("-Zllvm-plugins=");
     plugin.push(&settings.rustc_plugin);
     command.arg(plugin);
@@ -153,6 +155,8 @@ struct Seen {
     links: bool,
     /// Debug information other than none was asked for.
     has_debug_info: bool,
+    /// A way to mangle symbols was asked for.
+    has_mangling: bool,
     /// Optimises in the linker.
     wants_linker_lto: bool,
     /// The last `-C linker=`.
@@ -201,6 +205,8 @@ impl Seen {
         let option = option.to_string_lossy();
         if let Some(level) = option.strip_prefix("debuginfo=") {
             self.has_debug_info = !["0", "none"].contains(&level);
+        } else if option.starts_with("symbol-mangling-version=") {
+            self.has_mangling = true;
         } else if let Some(linker) = option.strip_prefix("linker=") {
             self.linker = Some(linker.into());
         } else if let Some(how) = option.strip_prefix("linker-plugin-lto") {
@@ -274,11 +280,13 @@ mod tests {
         assert!(seen("-g").has_debug_info);
         assert!(seen("-C debuginfo=line-tables-only").has_debug_info);
         assert!(!seen("-C debuginfo=none").has_debug_info);
+        assert!(seen("-C symbol-mangling-version=v0").has_mangling && !seen("-g").has_mangling);
     }
 
     #[test]
     fn optimising_in_the_linker_is_noticed() {
         assert!(seen("-C linker-plugin-lto").wants_linker_lto && seen("-Clinker-plugin-lto=/x/lld.so").wants_linker_lto);
+        assert!(seen("--crate-type bin -C linker-plugin-lto").links && !seen("--crate-type lib -C linker-plugin-lto").links);
         assert!(!seen("-C linker-plugin-lto=off").wants_linker_lto && !seen("-C lto=fat").wants_linker_lto);
     }
 

@@ -53,8 +53,29 @@ impl Rustc {
         })
     }
 
+    /// The options that keep the code as it is while `RUSTC_BOOTSTRAP` is set, which makes a stable rustc take the defaults of
+    /// a nightly one: other names of symbols, which show in backtraces. What `rustc` does by itself is found out by
+    /// a try, for it differs between releases.
+    ///
+    /// None for a nightly rustc, which needs no `RUSTC_BOOTSTRAP`.
+    pub(crate) fn bootstrap_options(&self, rustc: &OsStr) -> Result<Option<Vec<String>>> {
+        if self.is_nightly() {
+            return Ok(None);
+        }
+        let mut options = vec!["-Zallow-features=".to_owned()];
+        let text = duct::cmd!(rustc, "--crate-name=probe", "--crate-type=lib", "--emit=asm", "-o", "-", "-")
+            .env_remove("RUSTC_BOOTSTRAP")
+            .stdin_bytes("pub fn probe() {}")
+            .read()
+            .with_context(|| format!("{}: cannot compile an empty function", rustc.to_string_lossy()))?;
+        if text.contains("_ZN5probe5probe17h") {
+            options.extend(["-Zunstable-options".to_owned(), "-Csymbol-mangling-version=legacy".to_owned()]);
+        }
+        Ok(Some(options))
+    }
+
     /// Whether `-Z` options work without being asked for.
-    pub(crate) fn is_nightly(&self) -> bool {
+    fn is_nightly(&self) -> bool {
         self.release.contains("nightly") || self.release.contains("dev")
     }
 }
