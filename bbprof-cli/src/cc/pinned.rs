@@ -50,7 +50,8 @@ pub(crate) fn clang_and_plugin(language: Language, options: &PluginOptions, is_p
     }
     let pinned = slow(chosen, language, options)?;
     if let (true, Some(plugin)) = (pinned.clang == path, &pinned.plugin) {
-        cache::write_atomically(&index, plugin.as_os_str().as_bytes())?;
+        // Only to be quicker next time; a cache that cannot be written to is no reason to fail.
+        let _ = cache::write_atomically(&index, plugin.as_os_str().as_bytes());
     }
     Ok(pinned)
 }
