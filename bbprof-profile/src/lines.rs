@@ -329,8 +329,10 @@ fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<Locati
     let branches = |(opcode, _): &(StringId, u32)| function.module.string(*opcode) == "br";
     let target = flow.only_target(position);
     let is_code = target.map_or(node.locations.len() == 1, |target| target <= position);
+    // The last of the locations, in the order of first appearance, is the jump's when it has one: when all instructions have.
+    let is_located = || node.locations.iter().map(|(_, count)| u64::from(*count)).sum::<u64>() == node.num_instructions();
     match node.locations.last() {
-        Some((id, 1)) if !is_code && node.opcodes.last().is_some_and(branches) => Some(*id),
+        Some((id, 1)) if !is_code && node.opcodes.last().is_some_and(branches) && is_located() => Some(*id),
         _ => None,
     }
 }

@@ -163,7 +163,7 @@ fn group_label(profile: &Profile, by: GroupBy, key: &str, group: &Group<'_>) -> 
     };
     let place = place(profile, function);
     let copies = if group.members > 1 { format!(" ({} instantiations)", group.members) } else { String::new() };
-    format!("{}{copies}{place}", function.name())
+    format!("{}{copies}{place}", short_name(function.name()))
 }
 
 /// `  file.c:12`, or nothing.
@@ -176,6 +176,35 @@ fn place(profile: &Profile, function: FunctionView<'_>) -> String {
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// A long name with `<..>` for the arguments of its generics, and without its parameters' types, so that the rest can be read.
+fn short_name(name: &str) -> String {
+    // Fits beside the numbers in 80 columns with a place behind it; a guess.
+    const LONG: usize = 24;
+    if name.chars().count() <= LONG {
+        return name.to_owned();
+    }
+    let mut short = String::new();
+    let mut depth = 0_u32;
+    for c in name.chars() {
+        match c {
+            '<' if depth > 0 => depth += 1,
+            '<' if short.ends_with(|before: char| before.is_alphanumeric() || before == '_') && !short.ends_with("operator") => {
+                short.push_str("<..>");
+                depth = 1;
+            }
+            '<' if short.ends_with("::") => {
+                short.push_str("<..>");
+                depth = 1;
+            }
+            '>' if depth > 0 => depth -= 1,
+            '(' if depth == 0 && !short.is_empty() && !short.ends_with("::") && !short.ends_with("operator") => break,
+            c if depth == 0 => short.push(c),
+            _ => {}
+        }
+    }
+    short
 }
 
 /// A name without what stands in `<...>` and behind its parameter list begins: tells instantiations of one function to be one.
@@ -214,7 +243,7 @@ fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
     for (instructions, count, function, id) in blocks {
         let position = function.blocks().find(|block| block.id() == id).and_then(|block| block.positions().first().copied());
         let at = position.map_or_else(String::new, |(file, line, _)| format!("  {}:{line}", file_name(profile.files.path(file))));
-        let block = format!("{} #{id}{at}", function.name());
+        let block = format!("{} #{id}{at}", short_name(function.name()));
         table.row(vec![grouped(instructions), percent(instructions, total), grouped(u128::from(count)), block]);
     }
     heading(out, "Hottest blocks by instructions")?;
@@ -264,7 +293,22 @@ fn heading(out: &mut dyn Write, title: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_generics;
+    use super::{short_name, without_generics};
+
+    #[test]
+    fn long_names_lose_their_arguments() {
+        for (name, short) in [
+            ("std::vector<int>", "std::vector<int>"),
+            ("std::map<std::string, int>::operator[](std::string const&)", "std::map<..>::operator[]"),
+            ("<hashbrown::map::HashMap<K, V>>::rustc_entry", "<hashbrown::map::HashMap<..>>::rustc_entry"),
+            ("<alloc::vec::Vec<u8> as core::clone::Clone>::clone", "<alloc::vec::Vec<..> as core::clone::Clone>::clone"),
+            ("core::ptr::drop_in_place::<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place::<..>"),
+            ("a_long_namespace::operator<(int, int)", "a_long_namespace::operator<"),
+            ("(anonymous namespace)::a_function_of_it(int)", "(anonymous namespace)::a_function_of_it"),
+        ] {
+            assert_eq!(short_name(name), short);
+        }
+    }
 
     #[test]
     fn instantiations_have_one_name() {
