@@ -18,12 +18,13 @@ pub(crate) struct Runtime {
 const DYNAMIC_OPTIONS: &[&str] = &[
     "--export-dynamic-symbol=pthread_create",
     "--export-dynamic-symbol=thrd_create",
+    "--export-dynamic-symbol=_Fork",
     "--export-dynamic-symbol=bbprof_dump",
     "--export-dynamic-symbol=bbprof_reset",
     "--export-dynamic-symbol=bbprof_write",
 ];
 /// Without a dynamic linker a second definition would clash with libc's.
-const THREAD_FUNCTIONS: &[&str] = &["pthread_create", "thrd_create"];
+const WRAPPED_FUNCTIONS: &[&str] = &["pthread_create", "thrd_create", "fork", "_Fork"];
 
 /// The variant for a kind of image.
 pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
@@ -49,7 +50,7 @@ pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
 /// Wraps the functions that the libraries of the link have. The wrappers are asked for by name because some linkers search the
 /// runtime's archive once, before they know of any call.
 fn wrapping(files: &[InputFile]) -> Vec<String> {
-    let there = THREAD_FUNCTIONS.iter().filter(|function| inputs::archives_define(files, function));
+    let there = WRAPPED_FUNCTIONS.iter().filter(|function| inputs::archives_define(files, function));
     there.flat_map(|function| [format!("--wrap={function}"), format!("--undefined=__wrap_{function}")]).collect()
 }
 
