@@ -171,6 +171,13 @@ fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
             if files.len() == before {
                 return Err(Requirement(format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", path.display())).into());
             }
+            let is_merged = |path: &PathBuf| path.extension().is_some_and(|extension| extension == merged::EXTENSION);
+            if files[before..].iter().any(is_merged) && !files[before..].iter().all(is_merged) {
+                eprintln!(
+                    "bbprof: {} holds raw and merged profiles; all are summed, so what was merged out of these counts twice",
+                    path.display()
+                );
+            }
         } else {
             files.push(path.clone());
         }

@@ -48,6 +48,18 @@ fn merging_in_any_order_and_grouping_gives_the_same_bytes() {
 }
 
 #[test]
+fn a_folder_of_raw_and_merged_profiles_is_summed_with_a_warning() {
+    let folder = Folder::new();
+    folder.write("a.bbraw", &folder.raw(7, 5));
+    let alone = folder.bbprof(&["export", "lcov=-", "."]);
+    assert!(alone.out.contains("\nDA:4,5\n") && alone.err.is_empty(), "{}", alone.err);
+    assert_eq!(folder.bbprof(&["merge", "-o", "m.bbprof", "a.bbraw"]).code, 0);
+    let both = folder.bbprof(&["export", "lcov=-", "."]);
+    assert!(both.out.contains("\nDA:4,10\n"), "{}", both.out);
+    assert!(both.err.contains("counts twice"), "{}", both.err);
+}
+
+#[test]
 fn every_kind_of_file_is_dumped() {
     let folder = Folder::new();
     folder.write("a.bbraw", &folder.raw(7, 5));
