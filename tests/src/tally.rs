@@ -6,7 +6,7 @@ use crate::exported::Exported;
 ///
 /// # Panics
 /// When a count differs, or there is no tally at all.
-pub fn compare_tallies(stderr: &str, exported: &Exported, what: &str) {
+pub(crate) fn compare_tallies(stderr: &str, exported: &Exported, what: &str) {
     let mut compared = 0;
     for line in stderr.lines().filter_map(|line| line.strip_prefix("tally ")) {
         let (name, count) = line.rsplit_once(' ').unwrap_or_else(|| panic!("{what}: malformed tally {line:?}"));

@@ -1,6 +1,8 @@
 //! What users do wrong, and what goes wrong around them: each gets one clear message (what, where, expected, found, what to do)
 //! and its documented exit code; never a panic, a wrong number or a lost profile. The profiled program never notices.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 use bbprof_format::manifest;
 use bbprof_tests::{Outcome, Parcel, ProfiledRun, Run, Sandbox, tool};
 use std::os::unix::fs::PermissionsExt;
@@ -125,11 +127,14 @@ fn damage_manifest(object: &Path, change: impl FnOnce(&mut [u8])) {
     std::fs::write(object, bytes).unwrap();
 }
 
+/// What is damaged, how, and the words that must be said.
+type Damage = (&'static str, fn(&mut [u8]), &'static [&'static str]);
+
 #[test]
 fn objects_with_damaged_or_newer_manifests() {
     let parcel = Parcel::new("manifest");
     let cc = tool("bbprof-cc");
-    let damages: [(&str, fn(&mut [u8]), &[&str]); 3] = [
+    let damages: [Damage; 3] = [
         ("version", |manifest| manifest[8] += 1, &["version", "recompile"]),
         ("body", |manifest| manifest[200] ^= 0x10, &["checksum", "recompile"]),
         ("magic", |manifest| manifest[0] ^= 0x20, &["recompile"]),

@@ -1,5 +1,7 @@
 //! Build systems, as their users drive them: each builds the parcel with counters, and the program counts exactly.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 use bbprof_tests::{Parcel, ProfiledRun, Run, Sandbox, tool};
 use std::path::{Path, PathBuf};
 

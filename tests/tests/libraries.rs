@@ -1,6 +1,8 @@
 //! Programs of several images, and everything that a link can be made of: one raw profile holds all images, and every count in
 //! it equals that of a counter on every edge (check mode) and the program's own tallies.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 use bbprof_tests::{Parcel, Run, Sandbox, tool};
 use std::path::{Path, PathBuf};
 

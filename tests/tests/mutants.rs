@@ -3,6 +3,8 @@
 //! The program is built in check mode. Increments are dropped from its machine code, counters are changed and swapped in its raw
 //! profile, edges are flipped and maps mixed in its build map.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
 use bbprof_format::manifest::{Manifest, Site};
 use bbprof_format::map::BuildMap;
 use bbprof_format::raw::RawProfile;
