@@ -1,5 +1,6 @@
 //! What users have set is respected: RUSTFLAGS, cargo's configuration, the linker, RUSTC_WRAPPER. And builds repeat:
 //! whatever the folder and the number of jobs, the same bytes, and nothing is built again when nothing changed.
+#![allow(clippy::unwrap_used)]
 
 use bbprof_tests::{Cargo, Exported, Run, Sandbox, Verdict, is_long, verify};
 use std::os::unix::fs::PermissionsExt;
@@ -40,6 +41,13 @@ fn check(package: &Cargo, sandbox: &Sandbox, says: &str) {
     let profiles = sandbox.raw_profiles("raw");
     verify(&profiles, Verdict::Exact);
     assert_eq!(Exported::of(&profiles).entries("flags::main"), Some(1));
+    // Symbols are mangled as they are without us.
+    let symbols = |program: PathBuf| {
+        let bytes = std::fs::read(program).unwrap();
+        [&b"_RNvC"[..], b"_ZN5flags4main17h"].map(|start| bytes.windows(start.len()).any(|window| window == start))
+    };
+    let folder = sandbox.join("target");
+    assert_eq!(symbols(folder.join("bbprof/build/x86_64-unknown-linux-gnu/debug/flags")), symbols(folder.join("debug/flags")));
 }
 
 #[test]
@@ -47,6 +55,13 @@ fn flags_of_the_environment() {
     let sandbox = Sandbox::new("env-flags");
     let package = package(&sandbox).env("RUSTFLAGS", "--cfg by_env -Clink-arg=-Wl,--build-id");
     check(&package, &sandbox, "true false true\n");
+}
+
+#[test]
+fn mangling_of_symbols() {
+    let sandbox = Sandbox::new("mangling");
+    let package = package(&sandbox).env("RUSTFLAGS", "-C symbol-mangling-version=v0");
+    check(&package, &sandbox, "true false false\n");
 }
 
 #[test]

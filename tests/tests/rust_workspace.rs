@@ -1,5 +1,6 @@
 //! `cargo bbprof test|run|bench` of a workspace with doctests, a build script, a procedural macro, tests of every kind, an
 //! example, a bench, and a part in C and C++: the results are plain cargo's, and what cargo runs for itself stays plain.
+#![allow(clippy::unwrap_used)]
 
 use bbprof_tests::{Cargo, Exported, Outcome, Sandbox, Verdict, profiles_in, verify};
 use std::path::{Path, PathBuf};

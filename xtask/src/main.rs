@@ -1,7 +1,6 @@
 //! Everything that is done to this repository: `cargo xtask TASK`. Each task starts from a fresh machine with Rust, a C compiler
 //! and git, and sets up what it needs ([`setup`]).
 
-mod bench;
 mod command;
 mod demo;
 mod install;
@@ -29,11 +28,21 @@ const TASKS: [Task; 6] = [
         about: "set up and run every test; --all: the long ones too; FILTER: only end-to-end cases with it in their name",
         run: test::run,
     },
-    Task { name: "bench", arguments: "[--quick]", about: "measure what profiling costs, peers side by side", run: bench::run },
+    Task { name: "bench", arguments: "[--quick]", about: "measure what profiling costs, peers side by side", run: bench },
     Task { name: "install", arguments: "[--root DIR]", about: "install into DIR (default: cargo's home)", run: install::run },
     Task { name: "ci", arguments: "", about: "what continuous integration runs: test, then the demo", run: test::ci },
     Task { name: "tidy", arguments: "", about: "check the rules of the source tree", run: tidy::run },
 ];
+
+/// The task `bench`: the crate of that name, on an installation of its own.
+fn bench(words: &[String]) -> Result<()> {
+    setup::ensure(&[setup::PROFILE, setup::TEST])?;
+    let root = install::target_dir().join("bbprof-root");
+    install::install(&root)?;
+    let mut command = command::cargo(["run", "--locked", "--quiet", "-p", "bbprof-bench", "--"]);
+    command.arg(&root).arg(install::target_dir().join("bench")).args(words);
+    command::run(&mut command)
+}
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -1,3 +1,4 @@
+/* Adds bit by bit, with the carry computed in C++. */
 #include <stdint.h>
 
 int carry(int a, int b, int before);

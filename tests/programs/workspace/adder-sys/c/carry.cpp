@@ -1,3 +1,4 @@
+// The carry of one bit, in C++.
 namespace {
 struct Full {};
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what profiling costs, ours and the peers' side by side in one run, as ratios to the plain build.
+//! What `cargo xtask bench` runs: what profiling costs, ours and the peers' side by side in one run, as ratios to the plain build.
 //!
 //! Instructions are counted by valgrind and repeat; times are user times of interleaved rounds, as medians, and do not: rank
 //! by instructions. Results go to the terminal and, as CSV and markdown, into `target/bench`.
@@ -8,8 +8,6 @@ mod measure;
 mod table;
 mod variant;
 
-use crate::install::{install, target_dir};
-use crate::setup;
 use anyhow::{Context, Result, bail};
 use bbprof_tests::{CProgram, lua, sqlite, zstd};
 use measure::{Cost, Instructions, median};
@@ -33,17 +31,14 @@ struct Measured {
     report: Option<Cost>,
 }
 
-/// The task.
-pub(crate) fn run(words: &[String]) -> Result<()> {
-    let quick = match words {
-        [] => false,
-        [option] if option == "--quick" => true,
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (root, folder, quick) = match &words[..] {
+        [root, folder] => (root, folder, false),
+        [root, folder, option] if option == "--quick" => (root, folder, true),
         _ => bail!("usage: cargo xtask bench [--quick]"),
     };
-    setup::ensure(&[setup::PROFILE, setup::TEST])?;
-    let root = target_dir().join("bbprof-root");
-    install(&root)?;
-    let folder = target_dir().join("bench");
+    let (root, folder) = (PathBuf::from(root), PathBuf::from(folder));
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
 
     let programs = if quick { vec![lua(), sqlite()] } else { vec![lua(), sqlite(), zstd()] };
@@ -72,7 +67,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     println!("{archives}");
     std::fs::write(folder.join("results.csv"), table.csv())?;
     std::fs::write(folder.join("results.md"), format!("{}\n\n{}\n{archives}\n", versions()?, table.markdown()))?;
-    eprintln!("xtask: also in {}/results.csv and results.md", folder.display());
+    eprintln!("bench: also in {}/results.csv and results.md", folder.display());
     Ok(())
 }
 
@@ -80,10 +75,10 @@ fn measure_program(program: &CProgram, root: &Path, folder: &Path, rounds: usize
     let mut all = Vec::new();
     let mut built = Vec::new();
     for variant in Variant::all(root) {
-        eprintln!("xtask: {}: building {}", program.name, variant.name);
+        eprintln!("bench: {}: building {}", program.name, variant.name);
         let place = folder.join(program.name).join(variant.name);
         let Some((executable, compile, link)) = variant.build(program, &place)? else {
-            eprintln!("xtask: {}: {} left out: {}", program.name, variant.name, variant.requirement);
+            eprintln!("bench: {}: {} left out: {}", program.name, variant.name, variant.requirement);
             continue;
         };
         let instructions = measure::instructions(&executable, program, &place)?;
@@ -101,7 +96,7 @@ fn measure_program(program: &CProgram, root: &Path, folder: &Path, rounds: usize
         built.push((executable, place));
     }
     for round in 0..rounds {
-        eprintln!("xtask: {}: round {} of {rounds}", program.name, round + 1);
+        eprintln!("bench: {}: round {} of {rounds}", program.name, round + 1);
         for (measured, (executable, place)) in all.iter_mut().zip(&built) {
             measured.run.push(measure::run(executable, program, place)?);
         }

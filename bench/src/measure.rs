@@ -1,6 +1,6 @@
 //! What a command costs: user time, elapsed time, instructions; and how large its results are.
 
-use super::tool;
+use crate::tool;
 use anyhow::{Context, Result, bail};
 use bbprof_tests::CProgram;
 use object::{Object, ObjectSection, SectionKind};

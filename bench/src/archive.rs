@@ -1,7 +1,7 @@
 //! What the linker shim costs on a large link: one program against 60 MB of archives full of manifests.
 
-use super::measure::{median, timed};
-use super::{text, tool};
+use crate::measure::{median, timed};
+use crate::{text, tool};
 use anyhow::{Context, Result};
 use bbprof_tests::sqlite;
 use std::path::Path;
@@ -42,7 +42,7 @@ pub(crate) fn link_with_manifests(root: &Path, folder: &Path) -> Result<String> 
             times.push(timed(&mut link)?.expect_success()?);
         }
     }
-    let elapsed = |costs: &[super::Cost]| {
+    let elapsed = |costs: &[crate::Cost]| {
         let mut all: Vec<f64> = costs.iter().map(|cost| cost.elapsed_seconds).collect();
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]

@@ -1,7 +1,7 @@
 //! The ways to build a program: plain, ours, and the peers.
 
-use super::measure::{Cost, timed};
-use super::{text, tool};
+use crate::measure::{Cost, timed};
+use crate::{text, tool};
 use anyhow::{Context, Result};
 use bbprof_tests::CProgram;
 use std::path::{Path, PathBuf};
