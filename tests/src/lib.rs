@@ -3,6 +3,7 @@
 //!
 //! The tests run what a user would run. `cargo xtask test` installs bbprof into a private root and passes it in `BBPROF_ROOT`.
 
+mod application;
 mod cargo;
 mod case;
 mod command;
@@ -14,6 +15,7 @@ mod programs;
 mod tally;
 mod tools;
 
+pub use application::Application;
 pub use cargo::{Cargo, Verdict, is_long, profiles_in, verify};
 pub use case::{Case, Language};
 pub use command::{Outcome, Run};

@@ -28,7 +28,7 @@ fn the_standard_library_alone() {
 
 #[test]
 fn regex_json_markdown_and_deflate() {
-    for (profile, deps) in builds(&[("dev", "all"), ("thin", "all"), ("abort", "none")]) {
+    for (profile, deps) in builds(&[("dev", "all"), ("thin", "all")]) {
         package("text").check_run(profile, &["--deps", deps], Verdict::Exact);
     }
 }
