@@ -2,6 +2,7 @@
 
 use crate::installation::Installation;
 use crate::plugin::{Clang, PluginOptions, plugin_with_options};
+use crate::roles::Role;
 use crate::tools::CTools;
 use anyhow::Result;
 use std::ffi::OsString;
@@ -11,6 +12,8 @@ fn chosen(base: &str, triple: &str) -> Option<(String, OsString)> {
     [format!("{base}_{triple}"), format!("{base}_{}", triple.replace('-', "_")), base.to_owned()]
         .into_iter()
         .find_map(|name| std::env::var_os(&name).filter(|value| !value.is_empty()).map(|value| (name, value)))
+        // `CC=bbprof-cc` asks for what is done anyway.
+        .filter(|(_, value)| !matches!(Role::of(value), Role::Compiler(_)))
 }
 
 /// The compilers, when there is a clang for the job: the one that the user names, else the newest. If there is none, `say`
