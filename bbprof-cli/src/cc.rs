@@ -5,6 +5,7 @@
 //! instrumented package and is built for the target gets the plugin.
 
 mod arguments;
+mod linker;
 mod pinned;
 
 use crate::exit::require;
@@ -12,6 +13,7 @@ use crate::installation::Installation;
 use crate::roles::Language;
 use crate::shim;
 use crate::tools::ToolSettings;
+use crate::weights::frequencies_file;
 use anyhow::{Context, Result};
 use arguments::Arguments;
 use std::ffi::OsString;
@@ -21,7 +23,10 @@ use std::process::Command;
 
 /// Becomes clang.
 pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
-    let arguments = Arguments::parse(&argv[1..])?;
+    let mut arguments = Arguments::parse(&argv[1..])?;
+    if let (Some(profile), false) = (&arguments.weights, arguments.is_plain) {
+        arguments.options.weights = Some(frequencies_file(profile)?);
+    }
     let argv0 = argv.first().map(Path::new).unwrap_or(Path::new(""));
     let tools = ToolSettings::beside(argv0)?;
     let root;
@@ -68,7 +73,7 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
     // Line tables do not change code. The user's own -g options follow and win.
     command.arg("-gline-tables-only");
     if arguments.links {
-        let real = real_linker(clang, &arguments)?;
+        let real = linker::real_linker(clang, &arguments)?;
         let mut path = OsString::from("--ld-path=");
         path.push(shim::linker_folder(installation, &real)?.join("ld"));
         command.arg(path);
@@ -82,25 +87,6 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
         command.args(["--start-no-unused-arguments", "-fno-lto", "--end-no-unused-arguments"]);
     }
     Ok(())
-}
-
-/// The linker that clang would have called.
-fn real_linker(clang: &Path, arguments: &Arguments) -> Result<PathBuf> {
-    let name = match (&arguments.ld_path, &arguments.fuse_ld) {
-        (Some(path), _) => {
-            let Ok(linker) = which::which(path) else { require!("--ld-path={}: no such linker", path.to_string_lossy()) };
-            return Ok(linker);
-        }
-        (None, Some(name)) if Path::new(name).is_absolute() => return Ok(name.into()),
-        (None, Some(name)) if name == "ld" || name.is_empty() => "ld".to_owned(),
-        (None, Some(name)) => format!("ld.{}", name.to_string_lossy()),
-        (None, None) => "ld".to_owned(),
-    };
-    let answer = duct::cmd!(clang, format!("-print-prog-name={name}")).read().with_context(|| clang.display().to_string())?;
-    let Ok(linker) = which::which(answer.trim()) else {
-        require!("-fuse-ld: {name}: no such linker is installed; install it, or choose another");
-    };
-    Ok(linker)
 }
 
 /// Whether cargo runs this build script for the target, not for the host: its output folder tells, `.../TRIPLE/PROFILE/build/...`.

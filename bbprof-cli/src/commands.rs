@@ -1,13 +1,20 @@
 //! The commands that work with profiles, one file each.
 
 mod annotate;
+mod diff;
 mod dump;
 mod export;
-mod inputs;
+mod html;
+pub(crate) mod inputs;
+mod look;
 mod merge;
+mod mix;
 mod outcome;
 mod output;
+mod paths;
+mod progress;
 mod report;
+mod sizes;
 mod verify;
 
 pub(crate) use outcome::Outcome;
@@ -22,6 +29,9 @@ pub(crate) enum ProfileCommand {
     Annotate(annotate::AnnotateArgs),
     Export(export::ExportArgs),
     Merge(merge::MergeArgs),
+    Diff(diff::DiffArgs),
+    Mix(mix::MixArgs),
+    Paths(paths::PathsArgs),
     Verify(verify::VerifyArgs),
     Dump(dump::DumpArgs),
 }
@@ -36,6 +46,9 @@ pub(crate) fn run(command: ProfileCommand) -> Result<Outcome> {
         ProfileCommand::Annotate(args) => annotate::run(&args),
         ProfileCommand::Export(args) => export::run(&args),
         ProfileCommand::Merge(args) => merge::run(&args),
+        ProfileCommand::Diff(args) => diff::run(&args),
+        ProfileCommand::Mix(args) => mix::run(&args),
+        ProfileCommand::Paths(args) => paths::run(&args),
         ProfileCommand::Verify(args) => verify::run(&args),
         ProfileCommand::Dump(args) => dump::run(&args),
     }

@@ -3,7 +3,7 @@
 //! Single values of a nearer place win: command line, `bbprof.toml`, package, workspace. Patterns add up. Unknown keys are errors.
 
 use crate::exit::require;
-use crate::plugin::{Counters, Filters, Storage};
+use crate::plugin::{Counters, Filters, Storage, path_limit};
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Deserialize;
@@ -19,6 +19,9 @@ pub(crate) struct Settings {
     /// Where the counters' memory is
     #[arg(long, value_enum, value_name = "KIND")]
     pub storage: Option<Storage>,
+    /// With --counters paths: most paths of a function; where there are more, paths also end on the coldest edges [default: 1024]
+    #[arg(long, value_name = "N")]
+    pub path_limit: Option<u64>,
     /// Instrument only functions whose symbol matches (repeatable)
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pub include: Vec<String>,
@@ -38,8 +41,8 @@ pub(crate) struct Settings {
     /// Keep the IR text of each block, for `bbprof annotate`
     #[arg(long = "ir", num_args = 0..=1, default_missing_value = "true", require_equals = true, value_name = "BOOL")]
     pub ir: Option<bool>,
-    /// Place counters by an earlier profile
-    #[arg(long, value_name = "PROFILE", hide = true)]
+    /// Place counters by what an earlier profile (raw, merged, or a folder of them) says is hot
+    #[arg(long, value_name = "PROFILE")]
     pub weights: Option<PathBuf>,
 }
 
@@ -71,6 +74,7 @@ impl Settings {
     pub(crate) fn or(mut self, other: Self) -> Self {
         self.counters = self.counters.or(other.counters);
         self.storage = self.storage.or(other.storage);
+        self.path_limit = self.path_limit.or(other.path_limit);
         self.deps = self.deps.or(other.deps);
         self.ir = self.ir.or(other.ir);
         self.weights = self.weights.or(other.weights);
@@ -87,8 +91,8 @@ impl Settings {
             let path = folder.join("bbprof.toml");
             if path.is_file() {
                 let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-                return match toml::from_str(&text) {
-                    Ok(settings) => Ok(settings),
+                return match toml::from_str::<Self>(&text) {
+                    Ok(settings) => Ok(settings.relative_to(folder)),
                     Err(error) => require!("{}: {}", path.display(), error.to_string().trim_end()),
                 };
             }
@@ -96,13 +100,13 @@ impl Settings {
         Ok(Self::default())
     }
 
-    /// Reads the `bbprof` table of a `metadata` value; `place` names it in errors.
-    pub(crate) fn from_metadata(metadata: &serde_json::Value, place: &str) -> Result<Self> {
+    /// Reads the `bbprof` table of a `metadata` value of this manifest; `table` names it in errors.
+    pub(crate) fn from_metadata(metadata: &serde_json::Value, manifest: &Path, table: &str) -> Result<Self> {
         match metadata.get("bbprof") {
             None => Ok(Self::default()),
-            Some(value) => match serde_json::from_value(value.clone()) {
-                Ok(settings) => Ok(settings),
-                Err(error) => require!("{place}: {error}"),
+            Some(value) => match serde_json::from_value::<Self>(value.clone()) {
+                Ok(settings) => Ok(settings.relative_to(manifest.parent().unwrap_or(manifest))),
+                Err(error) => require!("{} [{table}]: {error}", manifest.display()),
             },
         }
     }
@@ -114,6 +118,11 @@ impl Settings {
             Some("all") => Deps::All,
             Some(names) => Deps::Named(names.split(',').map(|name| name.trim().to_owned()).collect()),
         }
+    }
+
+    /// The limit of paths, checked.
+    pub(crate) fn path_limit(&self) -> Result<Option<u32>> {
+        self.path_limit.map(|limit| path_limit(&limit.to_string())).transpose()
     }
 
     /// The filters, checked.
@@ -128,12 +137,15 @@ impl Settings {
         Ok(filters)
     }
 
-    /// Refuses what is not built yet.
-    pub(crate) fn check(&self) -> Result<()> {
-        if let Some(profile) = &self.weights {
-            require!("--weights {}: placing counters by an earlier profile is not available in this version", profile.display());
-        }
-        Ok(())
+    /// The frequencies to place counters by, as the plugin reads them.
+    pub(crate) fn frequencies(&self) -> Result<Option<PathBuf>> {
+        self.weights.as_deref().map(crate::weights::frequencies_file).transpose()
+    }
+
+    /// With relative paths taken from `folder`.
+    fn relative_to(mut self, folder: &Path) -> Self {
+        self.weights = self.weights.map(|profile| folder.join(profile));
+        self
     }
 }
 
@@ -171,12 +183,12 @@ mod tests {
     #[test]
     fn metadata_is_read_and_unknown_keys_refused() {
         let value = serde_json::json!({"bbprof": {"deps": "regex,serde", "storage": "atomic"}});
-        let settings = Settings::from_metadata(&value, "here").unwrap();
+        let settings = Settings::from_metadata(&value, Path::new("p"), "t").unwrap();
         assert_eq!(settings.deps(), Deps::Named(vec!["regex".into(), "serde".into()]));
         let value = serde_json::json!({"bbprof": {"deps": ["regex", "serde"]}});
-        assert_eq!(Settings::from_metadata(&value, "here").unwrap().deps, settings.deps);
+        assert_eq!(Settings::from_metadata(&value, Path::new("p"), "t").unwrap().deps, settings.deps);
         let value = serde_json::json!({"bbprof": {"dep": "all"}});
-        assert!(Settings::from_metadata(&value, "p [package.metadata.bbprof]").unwrap_err().to_string().starts_with("p [package"));
-        assert_eq!(Settings::from_metadata(&serde_json::Value::Null, "").unwrap(), Settings::default());
+        assert!(Settings::from_metadata(&value, Path::new("p"), "package").unwrap_err().to_string().starts_with("p [package]"));
+        assert_eq!(Settings::from_metadata(&serde_json::Value::Null, Path::new("p"), "").unwrap(), Settings::default());
     }
 }

@@ -39,7 +39,6 @@ pub(crate) struct EnvOptions {
 pub(crate) fn print(options: EnvOptions) -> Result<()> {
     let mut variables = Vec::new();
     let settings = options.settings.clone().or(Settings::from_file_above(&std::env::current_dir()?)?);
-    settings.check()?;
     if settings.deps.is_some() {
         require!(
             "--deps: in this environment every crate that is compiled with RUSTFLAGS is instrumented; use cargo bbprof to choose"
@@ -48,8 +47,10 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
     let plugin_options = PluginOptions {
         counters: settings.counters.unwrap_or_default(),
         storage: settings.storage.unwrap_or_default(),
+        path_limit: settings.path_limit()?,
         ir: settings.ir.unwrap_or_default(),
         filters: settings.filters()?,
+        weights: settings.frequencies()?,
         ..PluginOptions::default()
     };
     let installation = Installation::find()?;

@@ -17,6 +17,7 @@ mod plugin;
 mod roles;
 mod shim;
 mod tools;
+mod weights;
 
 use roles::Role;
 use std::ffi::{OsStr, OsString};

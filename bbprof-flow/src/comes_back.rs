@@ -1,9 +1,8 @@
 //! Which functions always come back to their caller: a call to one of them need not end its node.
 //!
 //! A call comes back when its callee's body is known and nothing in it can vanish. Functions that call each other in circles are assumed to come back
-//! unless something in the circle does not: the greatest fixpoint. An endless loop or an endless recursion is not seen as vanishing. As long
-//! as it runs nobody reads the counts, except a dump from outside, which leaves activations open that `verify` states; an endless
-//! recursion ends in a signal, where the same holds.
+//! unless something in the circle does not: the greatest fixpoint. An endless recursion is not seen as vanishing: it ends in a signal, which
+//! leaves activations open that `verify` states.
 
 /// A function of a module, dense, by position in the list given to [`comes_back`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -28,7 +27,7 @@ pub struct CallSummary {
     /// The body seen here is the one that runs: no other definition can replace it at link or load time.
     pub is_exact: bool,
     /// Something in it may vanish whatever its callees do: a call through a pointer, to an unknown function, to inline assembly, to longjmp, to
-    /// something that may throw or never returns.
+    /// something that may throw or never returns, an endless loop.
     pub may_vanish: bool,
     /// The functions of the module that it calls, in any order; repetitions do no harm.
     pub callees: Vec<FunctionId>,

@@ -121,7 +121,13 @@ impl<'a> Doubled<'a> {
         if vertex == self.outside() { Endpoint::X } else { Endpoint::Node(NodeId::new(vertex.0 / 2)) }
     }
 
-    fn outside(&self) -> Vertex {
+    /// Whether the vertex is where control leaves a node.
+    pub(crate) fn is_out_vertex(&self, vertex: Vertex) -> bool {
+        vertex != self.outside() && vertex.0 % 2 == 1
+    }
+
+    /// X.
+    pub(crate) fn outside(&self) -> Vertex {
         Vertex(self.num_vertices() - 1)
     }
 

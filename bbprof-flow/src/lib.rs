@@ -2,8 +2,11 @@
 //!
 //! From a [`Cfg`] and its [`Weights`], [`plan_counters`] chooses the fewest and cheapest counters (a maximum spanning tree;
 //! Knuth and Stevenson 1973, Ball and Larus 1994 section 3); from the plan and the counters' values, [`solve`] derives
-//! the count of every node and edge; [`check`] proves the result without sharing code with the solver. Before all that,
+//! the count of every node and edge; [`check`] proves the result without sharing code with the solver; [`interruptions`] says where
+//! activations may have been stopped for ever. Before all that,
 //! [`comes_back`] tells which calls need not end a node.
+//!
+//! [`PathNumbering`] numbers the acyclic paths of a graph, [`plan_paths`] says how code counts them (Ball and Larus 1996).
 //!
 //! The compiler plugin and the host tools call the same functions on the same graph. Nothing here does I/O.
 
@@ -14,6 +17,8 @@ mod costs;
 mod cuts;
 mod determined;
 mod doubled;
+mod interrupted;
+mod paths;
 mod patterns;
 mod peel;
 mod plan;
@@ -26,5 +31,7 @@ pub use check::{CheckError, check};
 pub use comes_back::{CallSummary, FunctionId, comes_back};
 pub use costs::{Costs, Weights};
 pub use determined::{Determined, determined};
+pub use interrupted::{Interruptions, Place, interruptions};
+pub use paths::{Commit, Path, PathError, PathNumbering, PathPlan, PathStart, PathStep, plan_paths};
 pub use plan::{CounterId, CounterPlan, CounterSite, Placement, check_sites, plan_counters};
 pub use solve::{Solution, SolveError, solve};

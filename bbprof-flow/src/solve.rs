@@ -123,7 +123,7 @@ pub fn solve(cfg: &Cfg, plan: &CounterPlan, counts: &[u64]) -> Result<Solution, 
 }
 
 /// The flow on each arc, where a counter sits on it.
-fn counted_flows(doubled: Doubled<'_>, plan: &CounterPlan, counts: &[u64]) -> Result<Vec<Option<i128>>, SolveError> {
+pub(crate) fn counted_flows(doubled: Doubled<'_>, plan: &CounterPlan, counts: &[u64]) -> Result<Vec<Option<i128>>, SolveError> {
     if counts.len() != plan.num_counters() {
         return Err(SolveError::WrongNumberOfCounters { expected: plan.num_counters(), found: counts.len() });
     }

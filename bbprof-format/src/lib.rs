@@ -1,10 +1,12 @@
-//! Every byte bbprof writes, with its version: manifest, image record, build map, raw profile, merged profile.
+//! Every byte bbprof writes, with its version: manifest, image record, build map, raw profile, merged profile, frequencies.
 //!
 //! Reading and writing are pure: bytes in, values out. `docs/FORMATS.md` shows the byte tables.
 
 mod demangle;
 mod digest;
+mod envelope;
 mod error;
+pub mod frequencies;
 pub mod image;
 pub mod manifest;
 pub mod map;

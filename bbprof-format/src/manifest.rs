@@ -23,6 +23,7 @@ mod header;
 mod validate;
 
 pub use body::{
-    CallSite, Callee, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, Module, Node, Site, Skipped, StringId,
+    CallSite, Callee, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, Module, Node, Paths, Site, Skipped,
+    StringId, WeightSource,
 };
 pub use header::{ArrayHeader, Header, MAGIC, Manifest, Storage, VERSION, split};

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 /// First bytes of a build map.
 pub const MAGIC: &[u8; 8] = b"BBPROFMP";
 /// Version written and read here.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 4;
 /// File name extension, put behind the whole name of the linked file: `app` -> `app.bbmap`.
 pub const EXTENSION: &str = "bbmap";
 

@@ -21,10 +21,13 @@
 //!     48     8  check of bytes 0..48
 //!     56     8  zero
 //!     64     8  fate, a guarded word: kind | status << 8 | other threads alive << 16 (at most 65,535)
-//!               kind 0 = no end was seen, 1 = exit(status), 2 = exit with unknown status, 3 = snapshot
+//!               kind 0 = no end was seen, 1 = exit(status), 2 = exit with unknown status, 3 = snapshot, 4 = _exit(status),
+//!               5 = quick_exit(status), 6 = abort, 7 = exec, 8 = it sent itself the signal `status`, whose default is death
 //!     72     8  baseline in force, a guarded word: 0 = none, 1 or 2 = the segments with this role
 //!     80     8  number of threads that had counters of their own, a guarded word
-//!     88    40  zero
+//!     88     8  number of activations that were interrupted, in the middle of a block, by signal handlers that had not returned when
+//!               the fate was recorded, on the thread that recorded it; a guarded word
+//!     96    32  zero
 //!    128   ...  log: entries of 64 bytes, to an entry of kind 0 (running) or "END." (complete)
 //! ```
 //! A guarded word is a 32-bit value and, above it, its complement: one atomic store, and damage shows.
@@ -33,6 +36,7 @@
 //! "IMAG"  image (u32), flags (u32), build id (16), layout (16), thread-local counters (u64), global counters (u64)
 //! "PATH"  image (u32, 0xffffffff = the executable of the process), part (u16), length (u16), 48 bytes of the path
 //! "NOTE"  as PATH: words for the user, about an image or the process
+//! "EXEC"  as PATH: what an exec function was asked to execute, as it was asked; the last one counts, if the fate is exec
 //! "PRES"  image (u32), part (u16), number of modules (u16), 48 bytes: one bit for each optional module, 1 = linked
 //! "SEGM"  image (u32), bank (u32: 0 = thread-local, 1 = global), offset (u64), counters (u64),
 //!         role (u32: 0 = counts, 1 and 2 = baselines: the counts at the last `bbprof_reset`), zero (u32), zero (24)
@@ -58,7 +62,7 @@ use std::fmt;
 /// First bytes of a raw profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFRW";
 /// Version written and read here.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// File name extension.
 pub const EXTENSION: &str = "bbraw";
 
@@ -79,6 +83,8 @@ pub struct RawProfile {
     pub fate: Fate,
     /// How many other threads were alive when the fate was recorded; each may be inside an activation. At most 65,535.
     pub live_threads: u32,
+    /// How many activations signal handlers had interrupted that had not returned when the fate was recorded, as far as the runtime saw.
+    pub interrupted: u32,
     /// How many threads had counters of their own, dead ones included.
     pub threads: u32,
     /// What the runtime has to say, in words.
@@ -100,6 +106,8 @@ pub struct ProcessInfo {
     pub begun_ns: u64,
     /// The executable; empty if it is not known. Not always UTF-8.
     pub executable: Vec<u8>,
+    /// What it asked `exec` to execute last, as it was asked; empty if it did not, or for an open file. Not always UTF-8.
+    pub exec_path: Vec<u8>,
 }
 
 /// How far a raw profile got.
@@ -126,15 +134,65 @@ pub enum Fate {
     },
     /// It had not: a dump made while it ran.
     Snapshot,
+    /// By `_exit` or `_Exit`, without destructors.
+    ExitAtOnce {
+        /// The exit code.
+        status: u8,
+    },
+    /// By `quick_exit`.
+    QuickExit {
+        /// The exit code.
+        status: u8,
+    },
+    /// By `abort`.
+    Abort,
+    /// Another program was executed in its place.
+    Exec,
+    /// By a signal that it sent itself.
+    OwnSignal {
+        /// The signal's number.
+        signal: u8,
+    },
 }
 
 impl fmt::Display for Fate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotSeen => write!(f, "no exit was seen (killed, _exit, exec or still running)"),
+            Self::NotSeen => write!(f, "no end was seen (killed, or still running)"),
             Self::Exit { status: Some(status) } => write!(f, "exit {status}"),
             Self::Exit { status: None } => write!(f, "exit (code unknown)"),
             Self::Snapshot => write!(f, "snapshot of a running process"),
+            Self::ExitAtOnce { status } => write!(f, "exit {status} (_exit)"),
+            Self::QuickExit { status } => write!(f, "exit {status} (quick_exit)"),
+            Self::Abort => write!(f, "killed by SIGABRT (6) (abort)"),
+            Self::Exec => write!(f, "replaced by exec"),
+            Self::OwnSignal { signal } => match signal_name(*signal) {
+                Some(name) => write!(f, "killed by {name} ({signal}) (sent by itself)"),
+                None => write!(f, "killed by signal {signal} (sent by itself)"),
+            },
+        }
+    }
+}
+
+/// Names of the signals of Linux on x86-64, from 1.
+const SIGNAL_NAMES: [&str; 31] = [
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM", "STKFLT",
+    "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+];
+
+fn signal_name(signal: u8) -> Option<String> {
+    let position = usize::from(signal).checked_sub(1)?;
+    SIGNAL_NAMES.get(position).map(|name| format!("SIG{name}"))
+}
+
+impl RawProfile {
+    /// How the process ended, in words.
+    #[must_use]
+    pub fn fate_in_words(&self) -> String {
+        match self.fate {
+            Fate::Exec if self.process.exec_path.is_empty() => "replaced by exec of an open file".to_owned(),
+            Fate::Exec => format!("replaced by exec of {}", String::from_utf8_lossy(&self.process.exec_path)),
+            fate => fate.to_string(),
         }
     }
 }

@@ -1,5 +1,6 @@
 // Plan -> IR. Each counter gets one increment: load, add, store of one word, which the back end fuses into one instruction.
 #include "apply.h"
+#include "path_register.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -96,9 +97,53 @@ private:
     return Result;
   }
 
+  // Steps at one place come in the order in which they stand there, so each stands right before what follows the place, which must
+  // not change when the first of them is there.
+  void countPaths(FlatFunction &Flat, const BbprofFunctionPlan &Function) {
+    if (Function.num_path_steps == 0)
+      return;
+    PathRegister Register(*Flat.IR, Word);
+    DenseMap<BasicBlock *, Instruction *> Starts;
+    auto Start = [&](BasicBlock *Block, bool IsEntry) {
+      auto [Known, New] = Starts.try_emplace(Block);
+      if (New)
+        Known->second = IsEntry ? before(Flat, {BBPROF_SITE_BEFORE, 0, 0, 0}) : &*Block->getFirstInsertionPt();
+      return Known->second;
+    };
+    auto Do = [&](Instruction *Before, const BbprofPathStep &Step, Value *Came) {
+      if (Value *Position = Register.step(Before, Step, Function.first_counter, Came))
+        incrementAt(Before, Position, Came);
+    };
+    DenseMap<std::pair<uint32_t, uint32_t>, BasicBlock *> Splits;
+    for (uint64_t Position = 0; Position < Function.num_path_steps; ++Position) {
+      const BbprofPathStep &Step = Function.path_steps[Position];
+      const BbprofSite Site = {Step.kind, Step.block, Step.position, 0};
+      switch (Step.kind) {
+      case BBPROF_SITE_BEFORE:
+        Do(Step.position == 0 ? Start(Flat.Blocks[Step.block], Step.block == 0) : before(Flat, Site), Step, nullptr);
+        break;
+      case BBPROF_SITE_END:
+        Do(terminator(Flat, Step.block), Step, nullptr);
+        break;
+      case BBPROF_SITE_PHI: {
+        PHINode *Came = came(Flat, Site);
+        Do(Start(Came->getParent(), false), Step, Came);
+        break;
+      }
+      default: {
+        BasicBlock *&Middle = Splits[{Step.block, Step.position}];
+        if (!Middle)
+          Middle = split(Flat, Site);
+        Do(Middle->getTerminator(), Step, nullptr);
+      }
+      }
+    }
+    Register.promote();
+  }
+
   void instrument(FlatFunction &Flat, const BbprofFunctionPlan &Function) {
     Flat.IR->addFnAttr(DoneAttribute);
-    if (Function.num_sites == 0)
+    if (Function.num_sites == 0 && Function.num_path_steps == 0)
       return;
     Base = Arrays[Function.array];
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
@@ -110,6 +155,7 @@ private:
     } else {
       EntryStart = nullptr;
     }
+    countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {
       const BbprofSite &Site = Function.sites[Position];
@@ -160,26 +206,33 @@ private:
     return Middle;
   }
 
-  // c += phi [1 from the edge's source, 0 from all others], for edges that cannot be split.
-  void incrementByPhi(FlatFunction &Flat, const BbprofSite &Site) {
+  // phi [1 from the edge's source, 0 from all others], for edges that cannot be split.
+  PHINode *came(FlatFunction &Flat, const BbprofSite &Site) {
     Instruction *Terminator = terminator(Flat, Site.block);
     BasicBlock *From = Terminator->getParent();
     BasicBlock *To = Terminator->getSuccessor(Site.position);
     PHINode *Came = PHINode::Create(Word, pred_size(To), "bbprof.came", To->begin());
     for (BasicBlock *Predecessor : predecessors(To))
       Came->addIncoming(ConstantInt::get(Word, Predecessor == From), Predecessor);
-    increment(&*To->getFirstInsertionPt(), Site.counter, Came);
+    return Came;
+  }
+
+  void incrementByPhi(FlatFunction &Flat, const BbprofSite &Site) {
+    PHINode *Came = came(Flat, Site);
+    increment(&*Came->getParent()->getFirstInsertionPt(), Site.counter, Came);
   }
 
   // The terminator of a block of the view: the block itself may have been cut by loadDelta, its terminator moved along.
   Instruction *terminator(FlatFunction &Flat, uint32_t Block) { return Flat.Blocks[Block]->getTerminator(); }
 
-  void increment(Instruction *Before, uint32_t Counter, Value *Amount) {
+  void increment(Instruction *Before, uint32_t Counter, Value *Amount) { incrementAt(Before, ConstantInt::get(Word, Counter), Amount); }
+
+  void incrementAt(Instruction *Before, Value *Counter, Value *Amount) {
     IRBuilder<> Builder(Before);
     Builder.SetCurrentDebugLocation(DebugLoc());
     if (!Amount)
       Amount = ConstantInt::get(Word, 1);
-    Value *Address = Builder.CreateConstInBoundsGEP1_64(Word, Base, Counter);
+    Value *Address = Builder.CreateInBoundsGEP(Word, Base, Counter);
     if (Plan.storage == BBPROF_STORAGE_ATOMIC) {
       unsanitized(Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic));
       return;

@@ -4,6 +4,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -32,6 +33,9 @@ static const char *reasonToSkip(const Function &F) {
     return "marked noprofile";
   if (F.hasAvailableExternallyLinkage())
     return "available_externally: another module holds the code that runs";
+  for (const GlobalIFunc &Chosen : F.getParent()->ifuncs())
+    if (Chosen.getResolverFunction() == &F)
+      return "resolver of an ifunc: it runs before its thread has storage for counters";
   if (F.isPresplitCoroutine())
     return "coroutine that was not split";
   for (const BasicBlock &Block : F)
@@ -213,6 +217,8 @@ void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t 
   Out.position = Position;
   if (mayVanish(Call))
     Out.flags |= BBPROF_CALL_MAY_VANISH;
+  if (Call.hasFnAttr(Attribute::ReturnsTwice))
+    Out.flags |= BBPROF_CALL_RETURNS_TWICE;
   if (const auto *Plain = dyn_cast<CallInst>(&Call)) {
     const Instruction *Next = nextCounted(Call);
     if ((Call.doesNotReturn() && isa_and_nonnull<UnreachableInst>(Next)) || isTailCallBeforeReturn(*Plain, Next))

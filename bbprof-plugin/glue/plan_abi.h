@@ -32,6 +32,7 @@ enum BbprofCallFlags {
   BBPROF_CALL_MAY_VANISH = 1,    /* not known to return: may exit, throw, longjmp */
   BBPROF_CALL_ENDS_FUNCTION = 2, /* noreturn before unreachable, or a tail call before ret */
   BBPROF_CALL_INTRINSIC = 4,     /* not reported as a call */
+  BBPROF_CALL_RETURNS_TWICE = 8, /* setjmp and its like */
 };
 
 enum BbprofCalleeKind { BBPROF_CALLEE_SYMBOL = 0, BBPROF_CALLEE_INDIRECT = 1, BBPROF_CALLEE_ASM = 2 };
@@ -133,11 +134,29 @@ typedef struct BbprofArray {
   uint32_t reserved;
 } BbprofArray;
 
+enum BbprofPathStepKind {
+  BBPROF_PATH_SET = 0,          /* r = value */
+  BBPROF_PATH_ADD = 1,          /* r += value */
+  BBPROF_PATH_COUNT_AT = 2,     /* counter[first_counter + value]++ */
+  BBPROF_PATH_COUNT_BEHIND = 3, /* counter[first_counter + r + value]++ */
+};
+
+/* kind, block and position are those of a BbprofSite. */
+typedef struct BbprofPathStep {
+  uint32_t kind;
+  uint32_t block;
+  uint32_t position;
+  uint32_t what; /* BbprofPathStepKind */
+  uint64_t value;
+} BbprofPathStep;
+
 typedef struct BbprofFunctionPlan {
   uint32_t array;
-  uint32_t reserved;
+  uint32_t first_counter;
   const BbprofSite *sites;
   uint64_t num_sites;
+  const BbprofPathStep *path_steps; /* where several share a place, in the order in which they stand there */
+  uint64_t num_path_steps;
 } BbprofFunctionPlan;
 
 enum BbprofStorage { BBPROF_STORAGE_TLS = 0, BBPROF_STORAGE_DELTA = 1, BBPROF_STORAGE_SHARED = 2, BBPROF_STORAGE_ATOMIC = 3 };
@@ -170,7 +189,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 112, "mirrors src/view.rs");
 static_assert(sizeof(BbprofModuleView) == 104 && sizeof(BbprofSite) == 16, "mirrors src/view.rs");
-static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
+static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 40 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif
 
 #endif

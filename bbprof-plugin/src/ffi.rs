@@ -5,7 +5,8 @@
 
 use crate::options::Options;
 use crate::planner::{ModulePlan, plan_module};
-use crate::view::{self, Block, Call, IrSite, Location, Successor};
+use crate::view::{self, Block, Call, IrPathStep, IrSite, Location, Successor};
+use bbprof_format::frequencies::Frequencies;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -67,9 +68,11 @@ struct ArrayOut {
 #[repr(C)]
 struct FunctionPlanOut {
     array: u32,
-    reserved: u32,
+    first_counter: u32,
     sites: *const IrSite,
     num_sites: u64,
+    path_steps: *const IrPathStep,
+    num_path_steps: u64,
 }
 
 /// `BbprofModulePlan`.
@@ -98,7 +101,12 @@ const _: () = {
     assert!(size_of::<Text>() == 16 && size_of::<Location>() == 28 && size_of::<Call>() == 20);
     assert!(size_of::<Successor>() == 16 && size_of::<Block>() == 40 && size_of::<FunctionView>() == 112);
     assert!(size_of::<ModuleView>() == 104 && size_of::<IrSite>() == 16);
-    assert!(size_of::<ArrayOut>() == 24 && size_of::<FunctionPlanOut>() == 24 && size_of::<ModulePlanOut>() == 96);
+    assert!(
+        size_of::<ArrayOut>() == 24
+            && size_of::<FunctionPlanOut>() == 40
+            && size_of::<IrPathStep>() == 24
+            && size_of::<ModulePlanOut>() == 96
+    );
 };
 
 static OPTIONS: OnceLock<Result<Options, CString>> = OnceLock::new();
@@ -111,19 +119,27 @@ static OPTIONS: OnceLock<Result<Options, CString>> = OnceLock::new();
 pub unsafe extern "C" fn bbprof_load_options(plugin_path: *const c_char) -> *const c_char {
     // SAFETY: the caller passes a C string that lives during the call.
     let path = unsafe { CStr::from_ptr(plugin_path) }.to_string_lossy().into_owned();
-    let loaded = OPTIONS.get_or_init(|| {
-        let file = Path::new(&path).with_file_name("options");
-        let text = match std::fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(e) => return Err(message(&format!("bbprof: {}: {e}", file.display()))),
-        };
-        Options::parse(&text).map_err(|e| message(&format!("bbprof: {}: {e}", file.display())))
-    });
+    let loaded = OPTIONS.get_or_init(|| read_options(Path::new(&path)).map_err(|e| message(&format!("bbprof: {e}"))));
     match loaded {
         Ok(_) => std::ptr::null(),
         Err(message) => message.as_ptr(),
     }
+}
+
+fn read_options(plugin: &Path) -> Result<Options, String> {
+    let file = plugin.with_file_name("options");
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(format!("{}: {e}", file.display())),
+    };
+    let mut options = Options::parse(&text).map_err(|e| format!("{}: {e}", file.display()))?;
+    if let Some(file) = &options.weights {
+        let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let frequencies = Frequencies::decode(&bytes).map_err(|e| format!("{}: {e}", file.display()))?;
+        options.frequencies = Some(frequencies);
+    }
+    Ok(options)
 }
 
 fn message(text: &str) -> CString {
@@ -241,7 +257,14 @@ fn export(plan: Result<ModulePlan, String>) -> ModulePlanOut {
             owner.functions = plan
                 .functions
                 .iter()
-                .map(|f| FunctionPlanOut { array: f.array, reserved: 0, sites: f.sites.as_ptr(), num_sites: f.sites.len() as u64 })
+                .map(|f| FunctionPlanOut {
+                    array: f.array,
+                    first_counter: f.first_counter,
+                    sites: f.sites.as_ptr(),
+                    num_sites: f.sites.len() as u64,
+                    path_steps: f.path_steps.as_ptr(),
+                    num_path_steps: f.path_steps.len() as u64,
+                })
                 .collect();
             out.storage = plan.storage as u32;
             out.marker_symbol = as_text(plan.marker_symbol.as_bytes());

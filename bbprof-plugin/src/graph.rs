@@ -4,8 +4,12 @@
 //! `Vanish` edge leads to X. So the counts stay exact when the callee exits, throws through, or jumps out with longjmp
 //! (Ball and Larus 1994, figure 4, solved by construction instead of by the activation stack).
 //!
+//! An endless loop has a `Vanish` edge, too ([`endless`]).
+//!
 //! Two calls do not end a node but the function: one that never returns, and a tail call before `ret`, whose activation is
 //! gone when the callee runs. A counter behind a tail call would keep the frame alive and turn bounded stacks into unbounded ones.
+
+mod endless;
 
 use crate::view;
 use bbprof_format::manifest::{Edge, EdgeKind};
@@ -32,7 +36,26 @@ pub(crate) struct Graph {
     pub weights: Vec<u64>,
 }
 
+/// Estimates order what the earlier run says nothing between: parts that never ran, or ran as often. In measured executions
+/// they weigh less than one.
+const ESTIMATES_PER_EXECUTION: u64 = 16;
+
 impl Graph {
+    /// Takes measured frequencies for weights, by node and by edge.
+    pub(crate) fn measure_weights(&mut self, nodes: &[u64], edges: &[u64]) {
+        let greatest = self.weights.iter().copied().chain(self.edges.iter().map(|edge| edge.weight)).max().unwrap_or(0).max(1);
+        let weight = |measured: u64, estimated: u64| {
+            let rest = u128::from(estimated) * u128::from(ESTIMATES_PER_EXECUTION - 1) / u128::from(greatest);
+            measured.saturating_mul(ESTIMATES_PER_EXECUTION).saturating_add(rest as u64)
+        };
+        for (own, measured) in self.weights.iter_mut().zip(nodes) {
+            *own = weight(*measured, *own);
+        }
+        for (edge, measured) in self.edges.iter_mut().zip(edges) {
+            edge.weight = weight(*measured, edge.weight);
+        }
+    }
+
     /// Shuffles the weights of the nodes, and those of the edges (Fisher and Yates, with the generator of Marsaglia 2003).
     pub(crate) fn permute_weights(&mut self, seed: u64) {
         let mut state = seed.wrapping_mul(2).wrapping_add(1);
@@ -105,6 +128,7 @@ pub(crate) fn build(function: &view::Function<'_>, comes_back: &[bool]) -> Graph
             }
         }
     }
+    endless::let_endless_loops_vanish(nodes.len(), &mut edges);
     Graph { nodes, edges, weights }
 }
 
@@ -160,7 +184,7 @@ pub(crate) fn comes_back(module: &view::Module<'_>) -> Vec<bool> {
             let throws = function.blocks.iter().any(|block| block.terminator == view::TERMINATOR_RESUME);
             bbprof_flow::CallSummary {
                 is_exact: function.exact,
-                may_vanish: throws || vanishing().any(|call| call.callee_function == 0),
+                may_vanish: throws || endless::has_endless_loop(function) || vanishing().any(|call| call.callee_function == 0),
                 callees: vanishing()
                     .filter_map(|call| call.callee_function.checked_sub(1).map(bbprof_flow::FunctionId::new))
                     .collect(),

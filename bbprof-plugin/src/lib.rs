@@ -7,6 +7,7 @@
 mod ffi;
 mod graph;
 mod options;
+mod paths;
 mod planner;
 mod select;
 mod view;

@@ -3,9 +3,11 @@
 //! They stand in a file whose folder is named after its content, not in the environment, because compiler caches hash the
 //! command line (which names that folder) and not the environment.
 
+use bbprof_format::frequencies::Frequencies;
 use bbprof_format::manifest::CounterMode;
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
+use std::path::PathBuf;
 
 /// Where counters live, as the user says it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +28,11 @@ pub(crate) enum TlsChoice {
     Auto,
 }
 
+/// The most paths of a function when nothing else is said, see [`Options::path_limit`]. Each has a counter of 8 bytes in each thread.
+const PATH_LIMIT: u32 = 1024;
+/// The highest limit: 8 MiB of counters for one function in each thread.
+const MOST_PATHS: u32 = 1 << 20;
+
 /// All options.
 #[derive(Debug)]
 pub(crate) struct Options {
@@ -33,8 +40,15 @@ pub(crate) struct Options {
     pub storage: StorageChoice,
     pub tls: TlsChoice,
     pub ir: bool,
+    /// A counter on every edge behind the planned ones.
+    pub check: bool,
+    /// Most paths of a function; where there are more, edges are cut.
+    pub path_limit: u32,
     /// Seed by which the weights of blocks and edges are shuffled: the counters move, the counts must not. For tests only.
     pub permuted_weights: Option<u64>,
+    /// File with the frequencies of an earlier run, and what stands in it once it has been read.
+    pub weights: Option<PathBuf>,
+    pub frequencies: Option<Frequencies>,
     pub include_fn: Vec<Regex>,
     pub exclude_fn: Vec<Regex>,
     pub include_file: Vec<GlobMatcher>,
@@ -48,7 +62,11 @@ impl Default for Options {
             storage: StorageChoice::Thread,
             tls: TlsChoice::Auto,
             ir: false,
+            check: false,
+            path_limit: PATH_LIMIT,
             permuted_weights: None,
+            weights: None,
+            frequencies: None,
             include_fn: Vec::new(),
             exclude_fn: Vec::new(),
             include_file: Vec::new(),
@@ -88,8 +106,11 @@ impl Options {
                         ("check", CounterMode::Check),
                         ("blocks", CounterMode::Blocks),
                         ("patterns", CounterMode::Patterns),
+                        ("paths", CounterMode::Paths),
+                        ("paths-check", CounterMode::Paths),
                     ],
                 )?;
+                self.check = ["check", "paths-check"].contains(&value);
             }
             "storage" => {
                 self.storage = one_of(
@@ -102,10 +123,18 @@ impl Options {
                 self.tls =
                     one_of(key, value, &[("exec", TlsChoice::Exec), ("library", TlsChoice::Library), ("auto", TlsChoice::Auto)])?;
             }
+            "path-limit" => {
+                self.path_limit = value
+                    .parse()
+                    .ok()
+                    .filter(|limit| (1..=MOST_PATHS).contains(limit))
+                    .ok_or_else(|| format!("{key}={value}: expected a number of paths from 1 to {MOST_PATHS}"))?;
+            }
             "ir" => self.ir = one_of(key, value, &[("0", false), ("1", true)])?,
             "permute-weights" => {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
             }
+            "weights" => self.weights = Some(value.into()),
             "include" => self.include_fn.push(regex(value)?),
             "exclude-fn" => self.exclude_fn.push(regex(value)?),
             "include-file" => self.include_file.push(glob(value)?),
@@ -136,9 +165,11 @@ mod tests {
     fn names_the_line_that_is_wrong() {
         assert_eq!(
             Options::parse("ir=1\ncounters=all").unwrap_err(),
-            "options, line 2: counters=all: expected one of edges, check, blocks, patterns"
+            "options, line 2: counters=all: expected one of edges, check, blocks, patterns, paths, paths-check"
         );
         assert!(Options::parse("colour=red").unwrap_err().contains("unknown key"));
+        assert!(Options::parse("path-limit=0").unwrap_err().contains("from 1 to 1048576"));
+        assert!(Options::parse("path-limit=18446744073709551616").is_err());
         assert!(Options::parse("include=(").is_err() && Options::parse("permute-weights=x").is_err());
     }
 }

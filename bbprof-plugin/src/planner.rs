@@ -2,12 +2,14 @@
 
 use crate::graph::{self, Graph, NodeSpan};
 use crate::options::{Options, StorageChoice, TlsChoice};
+use crate::paths;
 use crate::select::{Candidate, reason_to_skip};
-use crate::view::{self, IrSite};
+use crate::view::{self, IrPathStep, IrSite};
 use bbprof_flow::{Costs, CounterSite, Placement, Weights, check_sites, plan_counters};
+use bbprof_format::frequencies::Known;
 use bbprof_format::manifest::{
     ArrayHeader, CallSite, Callee, CounterMode, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module, Node, Site,
-    Skipped, Storage, StringId,
+    Skipped, Storage, StringId, WeightSource,
 };
 use bbprof_format::{Digest, names};
 use std::collections::HashMap;
@@ -28,7 +30,10 @@ pub(crate) struct ModulePlan {
 #[derive(Debug, Default)]
 pub(crate) struct FunctionPlan {
     pub array: u32,
+    pub first_counter: u32,
     pub sites: Vec<IrSite>,
+    /// In the order in which they stand where several share a place.
+    pub path_steps: Vec<IrPathStep>,
 }
 
 /// Plans all functions of a module.
@@ -54,23 +59,41 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
             graph.permute_weights(seed);
         }
         let mut manifest = describe(view, function, &graph, &mut strings);
-        let (sites, check) =
-            place(&manifest, &graph, options.mode).map_err(|e| format!("{}: {e}", view.strings[function.symbol as usize]))?;
+        if let Some(frequencies) = &options.frequencies {
+            let symbol = &view.strings[function.symbol as usize];
+            match frequencies.of(symbol, manifest.shape, graph.nodes.len(), graph.edges.len()) {
+                Known::Nothing => {}
+                Known::Stale => manifest.weights = WeightSource::Stale,
+                Known::Measured(measured) => {
+                    manifest.weights = WeightSource::Measured;
+                    graph.measure_weights(&measured.nodes, &measured.edges);
+                    manifest.edges.clone_from(&graph.edges);
+                }
+            }
+        }
+        let in_words = |e: String| format!("{}: {e}", view.strings[function.symbol as usize]);
+        let (sites, check) = place(&manifest, &graph, options).map_err(in_words)?;
+        let mut path_steps = Vec::new();
+        if options.mode == CounterMode::Paths {
+            let planned = paths::plan(&manifest, &graph, function, options.path_limit).map_err(in_words)?;
+            manifest.paths = Some(planned.paths);
+            path_steps = planned.steps;
+        }
         manifest.sites = sites.iter().map(|site| Site::from(*site)).collect();
         manifest.check_sites = check.iter().map(|site| Site::from(*site)).collect();
         let num_counters = manifest.num_counters() as u32;
         if manifest.linkage == Linkage::Comdat {
             manifest.array = comdat_arrays.len() as u32 + 1;
-            let name = comdat_array_name(&view.strings[function.symbol as usize], &manifest, storage);
+            let name = comdat_array_name(&view.strings[function.symbol as usize], &manifest, &path_steps, storage);
             comdat_arrays.push(ArrayHeader { name, len: num_counters });
         } else {
             manifest.first_counter = module_counters;
             module_counters = module_counters.checked_add(num_counters).ok_or("more than 2^32 counters in one module")?;
         }
         let first = manifest.first_counter;
-        let sites =
-            sites.iter().chain(&check).zip(first..).map(|(site, counter)| ir_site(*site, counter, &manifest, &graph)).collect();
-        plans.push(FunctionPlan { array: manifest.array, sites });
+        let counters = sites.iter().zip(first..).chain(check.iter().zip(first + manifest.num_planned() as u32..));
+        let sites = counters.map(|(site, counter)| ir_site(*site, counter, &manifest, &graph)).collect();
+        plans.push(FunctionPlan { array: manifest.array, first_counter: first, sites, path_steps });
         functions.push(manifest);
     }
 
@@ -115,21 +138,22 @@ fn skip_reason(
 }
 
 /// The planned counters, and those of check mode behind them.
-fn place(function: &Function, graph: &Graph, mode: CounterMode) -> Result<(Vec<CounterSite>, Vec<CounterSite>), String> {
+fn place(function: &Function, graph: &Graph, options: &Options) -> Result<(Vec<CounterSite>, Vec<CounterSite>), String> {
     let cfg = function.cfg().map_err(|e| e.to_string())?;
     let weights = Weights { nodes: graph.weights.clone(), edges: graph.edges.iter().map(|edge| edge.weight).collect() };
-    let placement = match mode {
-        CounterMode::Edges | CounterMode::Check => Placement::Tree,
-        CounterMode::Blocks => Placement::Blocks,
-        CounterMode::Patterns => Placement::Patterns,
+    let placed = |placement| plan_counters(&cfg, &weights, placement, &Costs::default()).sites;
+    let sites = match options.mode {
+        CounterMode::Edges | CounterMode::Check => placed(Placement::Tree),
+        CounterMode::Blocks => placed(Placement::Blocks),
+        CounterMode::Patterns => placed(Placement::Patterns),
+        CounterMode::Paths => Vec::new(),
     };
-    let plan = plan_counters(&cfg, &weights, placement, &Costs::default());
-    let check = if mode == CounterMode::Check { check_sites(&cfg) } else { Vec::new() };
-    Ok((plan.sites, check))
+    let check = if options.check { check_sites(&cfg) } else { Vec::new() };
+    Ok((sites, check))
 }
 
 /// Copies of a COMDAT function share counters exactly when graph, content and counter sites are the same.
-fn comdat_array_name(symbol: &str, function: &Function, storage: Storage) -> Digest {
+fn comdat_array_name(symbol: &str, function: &Function, path_steps: &[IrPathStep], storage: Storage) -> Digest {
     let mut sites = vec![storage as u8];
     for site in function.sites.iter().chain(&function.check_sites) {
         let (tag, position) = match site {
@@ -140,11 +164,20 @@ fn comdat_array_name(symbol: &str, function: &Function, storage: Storage) -> Dig
         sites.push(tag);
         sites.extend_from_slice(&position.to_le_bytes());
     }
+    if let Some(paths) = &function.paths {
+        sites.extend_from_slice(&paths.num_paths.to_le_bytes());
+    }
+    for step in path_steps {
+        for field in [step.kind, step.block, step.position, step.what] {
+            sites.extend_from_slice(&field.to_le_bytes());
+        }
+        sites.extend_from_slice(&step.value.to_le_bytes());
+    }
     Digest::of_parts([symbol.as_bytes(), &function.shape.0, &function.content.0, &sites])
 }
 
 /// Where in the IR a counter site is.
-fn ir_site(site: CounterSite, counter: u32, function: &Function, graph: &Graph) -> IrSite {
+pub(crate) fn ir_site(site: CounterSite, counter: u32, function: &Function, graph: &Graph) -> IrSite {
     let at_start = |node: &NodeSpan| IrSite { kind: view::SITE_BEFORE, block: node.block, position: node.begin, counter };
     let node_of = |index: u32| &graph.nodes[index as usize];
     match site {
@@ -213,6 +246,7 @@ fn describe(view: &view::Module<'_>, function: &view::Function<'_>, graph: &Grap
         line: function.line,
         shape: Digest::of(&shape),
         content: Digest::of(&content),
+        weights: WeightSource::Estimated,
         num_blocks: function.blocks.len() as u32,
         nodes,
         edges: graph.edges.clone(),
@@ -220,6 +254,7 @@ fn describe(view: &view::Module<'_>, function: &view::Function<'_>, graph: &Grap
         first_counter: 0,
         sites: Vec::new(),
         check_sites: Vec::new(),
+        paths: None,
     }
 }
 
@@ -251,6 +286,7 @@ fn describe_node(view: &view::Module<'_>, function: &view::Function<'_>, span: N
         block: span.block,
         opcodes: tally(function.opcodes[instructions].iter().map(|opcode| StringId(view.opcode_names[*opcode as usize]))),
         locations: tally(locations.iter().filter_map(|location| location.checked_sub(1).map(LocationId))),
+        last_location: span.end.checked_sub(1).and_then(location_of),
         calls,
         ir,
     }

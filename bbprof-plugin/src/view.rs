@@ -19,6 +19,7 @@ pub(crate) struct Location {
 pub(crate) const CALL_MAY_VANISH: u32 = 1;
 pub(crate) const CALL_ENDS_FUNCTION: u32 = 2;
 pub(crate) const CALL_INTRINSIC: u32 = 4;
+pub(crate) const CALL_RETURNS_TWICE: u32 = 8;
 
 pub(crate) const CALLEE_SYMBOL: u32 = 0;
 pub(crate) const CALLEE_INDIRECT: u32 = 1;
@@ -124,4 +125,20 @@ pub(crate) struct IrSite {
     pub block: u32,
     pub position: u32,
     pub counter: u32,
+}
+
+pub(crate) const PATH_SET: u32 = 0;
+pub(crate) const PATH_ADD: u32 = 1;
+pub(crate) const PATH_COUNT_AT: u32 = 2;
+pub(crate) const PATH_COUNT_BEHIND: u32 = 3;
+
+/// `BbprofPathStep`: what code does with the path register, and where.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IrPathStep {
+    pub kind: u32,
+    pub block: u32,
+    pub position: u32,
+    pub what: u32,
+    pub value: u64,
 }

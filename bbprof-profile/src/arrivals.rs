@@ -7,7 +7,7 @@
 //! Nodes that only pass control on (one way out, nothing of the source in them) are looked through: what comes into the set
 //! by them arrives from where they got it.
 
-use bbprof_format::manifest::Edge;
+use bbprof_format::manifest::{Edge, EdgeKind};
 
 /// The flow of one function, by node.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Flow {
     only_target: Vec<Option<u32>>,
     /// By node: whether it only passes control on, whichever set is asked for.
     is_passage: Vec<bool>,
+    /// By node: whether it goes on behind a call that ended the node before it, in the same block.
+    goes_on: Vec<bool>,
     /// By node: the set it was last part of, and the one for which it was last a passage.
     member_of: Vec<u32>,
     passage_of: Vec<u32>,
@@ -31,6 +33,13 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    /// The flow of this function.
+    pub(crate) fn of(function: crate::view::FunctionView<'_>) -> Self {
+        let manifest = function.manifest;
+        let is_blank: Vec<bool> = manifest.nodes.iter().map(|node| node.locations.is_empty()).collect();
+        Self::new(&is_blank, &manifest.edges, &function.counts.edges)
+    }
+
     /// `edges` and their `counts`, of a function whose nodes are `is_blank` when nothing of the source is in them.
     pub(crate) fn new(is_blank: &[bool], edges: &[Edge], counts: &[Option<i128>]) -> Self {
         let num_nodes = is_blank.len();
@@ -52,6 +61,10 @@ impl Flow {
             entering[next[to as usize] as usize] = (edge.from, count);
             next[to as usize] += 1;
         }
+        let mut goes_on = vec![false; num_nodes];
+        for to in edges.iter().filter(|edge| edge.kind == EdgeKind::Return).filter_map(|edge| edge.to) {
+            goes_on[to as usize] = true;
+        }
         let mut ways_out = vec![0_u32; num_nodes];
         let mut only_target = vec![None; num_nodes];
         for edge in edges {
@@ -67,6 +80,7 @@ impl Flow {
             is_complete,
             only_target,
             is_passage,
+            goes_on,
             member_of: vec![0; num_nodes],
             passage_of: vec![0; num_nodes],
             passed_in: vec![0; num_nodes],
@@ -84,18 +98,23 @@ impl Flow {
         self.only_target[node as usize]
     }
 
-    /// Adds those `candidates` (ascending) to `nodes` that control reaches from `nodes` only.
+    /// Adds those `candidates` (ascending) to `nodes` whose blocks control reaches from `nodes` only, and with them what stands
+    /// before them in their blocks.
     pub(crate) fn add_reached_only_from(&mut self, nodes: &mut Vec<u32>, candidates: &[u32]) {
         self.set += 1;
         for node in nodes.iter() {
             self.member_of[*node as usize] = self.set;
         }
         for candidate in candidates {
-            let entering = self.entering(*candidate);
+            // Nodes of a block follow each other.
+            let start = (0..=*candidate).rev().find(|node| !self.goes_on[*node as usize]).unwrap_or(*candidate);
+            let entering = self.entering(start);
             let is_member = |from: Option<u32>| from.is_some_and(|from| self.member_of[from as usize] == self.set);
             if !entering.is_empty() && entering.iter().all(|(from, _)| is_member(*from)) {
-                self.member_of[*candidate as usize] = self.set;
-                nodes.push(*candidate);
+                for node in start..=*candidate {
+                    self.member_of[node as usize] = self.set;
+                    nodes.push(node);
+                }
             }
         }
     }
@@ -236,7 +255,6 @@ fn cycle_flow(arcs: &mut [Vec<Arc>]) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bbprof_format::manifest::EdgeKind;
 
     fn flow(num_nodes: usize, edges: &[(Option<u32>, Option<u32>, i128)]) -> Flow {
         let shape = |&(from, to, _): &(Option<u32>, Option<u32>, i128)| Edge {

@@ -4,7 +4,7 @@
 //! control reaches its node, so an activation that was about to make a call when a snapshot was taken is the one way to have
 //! a call without its entry; such processes carry a caveat.
 
-use crate::Profile;
+use crate::{FunctionView, Profile};
 use bbprof_format::manifest::{Callee, Linkage};
 use std::collections::HashMap;
 
@@ -18,39 +18,68 @@ pub(crate) struct MissingEntries<'p> {
 }
 
 /// Local functions are told apart by module; the others are one function in all images, as the dynamic linker may bind them.
-type Key<'p> = (Option<(usize, u32)>, &'p str);
+pub(crate) type Key<'p> = (Option<(usize, u32)>, &'p str);
 
-/// The functions with fewer entries than direct calls, in the order of the profile.
-pub(crate) fn missing_entries(profile: &Profile) -> Vec<MissingEntries<'_>> {
-    let mut entered: HashMap<Key<'_>, (u128, u128)> = HashMap::new();
-    let functions = || {
-        profile.images.iter().enumerate().flat_map(|(position, image)| {
-            image.solved.functions.iter().map(move |counts| (position, crate::view::FunctionView::new(image, counts)))
-        })
-    };
-    let key = |image: usize, function: &crate::FunctionView<'_>| match function.linkage() {
-        Linkage::Internal => Some((image, function.counts.module)),
-        Linkage::External | Linkage::Comdat => None,
-    };
-    for (image, function) in functions() {
-        entered.entry((key(image, &function), function.symbol())).or_default().0 += u128::from(function.counts.entries);
-    }
-    for (image, function) in functions() {
-        for (node, count) in function.manifest.nodes.iter().zip(&function.counts.nodes) {
-            for call in &node.calls {
-                let Callee::Symbol(symbol) = call.callee else { continue };
-                let symbol = function.module.string(symbol);
-                let local = (Some((image, function.counts.module)), symbol);
-                let key = if entered.contains_key(&local) { local } else { (None, symbol) };
-                if let Some((_, calls)) = entered.get_mut(&key) {
-                    *calls += u128::from(*count);
+/// Entries and direct calls of every function with counts.
+pub(crate) struct CallTable<'p> {
+    /// Entries, and calls that are seen.
+    sums: HashMap<Key<'p>, (u128, u128)>,
+}
+
+impl<'p> CallTable<'p> {
+    /// Counts the entries and calls of a profile.
+    pub(crate) fn of(profile: &'p Profile) -> Self {
+        let mut table = Self { sums: HashMap::new() };
+        for (image, function) in functions(profile) {
+            table.sums.entry(key(image, &function)).or_default().0 += u128::from(function.counts.entries);
+        }
+        for (image, function) in functions(profile) {
+            for (node, count) in function.manifest.nodes.iter().zip(&function.counts.nodes) {
+                for call in &node.calls {
+                    let Callee::Symbol(symbol) = call.callee else { continue };
+                    let callee = table.callee(image, function.counts.module, function.module.string(symbol));
+                    if let Some((_, calls)) = table.sums.get_mut(&callee) {
+                        *calls += u128::from(*count);
+                    }
                 }
             }
         }
+        table
     }
+
+    /// Whom a call to a symbol from a module reaches.
+    pub(crate) fn callee(&self, image: usize, module: u32, symbol: &'p str) -> Key<'p> {
+        let local = (Some((image, module)), symbol);
+        if self.sums.contains_key(&local) { local } else { (None, symbol) }
+    }
+
+    /// Entries of the function, and direct calls of it.
+    pub(crate) fn sums(&self, key: &Key<'p>) -> Option<(u128, u128)> {
+        self.sums.get(key).copied()
+    }
+}
+
+/// All functions with counts, with the positions of their images.
+pub(crate) fn functions(profile: &Profile) -> impl Iterator<Item = (usize, FunctionView<'_>)> {
+    let images = profile.images.iter().enumerate();
+    images
+        .flat_map(|(position, image)| image.solved.functions.iter().map(move |counts| (position, FunctionView::new(image, counts))))
+}
+
+/// What a function is called by.
+pub(crate) fn key<'p>(image: usize, function: &FunctionView<'p>) -> Key<'p> {
+    match function.linkage() {
+        Linkage::Internal => (Some((image, function.counts.module)), function.symbol()),
+        Linkage::External | Linkage::Comdat => (None, function.symbol()),
+    }
+}
+
+/// The functions with fewer entries than direct calls, in the order of the profile.
+pub(crate) fn missing_entries(profile: &Profile) -> Vec<MissingEntries<'_>> {
+    let mut table = CallTable::of(profile);
     let mut missing = Vec::new();
-    for (image, function) in functions() {
-        if let Some((entries, calls)) = entered.remove(&(key(image, &function), function.symbol()))
+    for (image, function) in functions(profile) {
+        if let Some((entries, calls)) = table.sums.remove(&key(image, &function))
             && calls > entries
         {
             missing.push(MissingEntries { symbol: function.symbol(), name: function.name(), calls, entries });

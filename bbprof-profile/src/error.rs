@@ -6,12 +6,12 @@ use bbprof_format::{BuildId, Digest, FormatError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// The build map holds a module that cannot be read.
-    #[error("module {origin} of the build map: {source}")]
+    #[error("module {origin} of the build map: {fault}")]
     Module {
         /// Where the module came from.
         origin: String,
         /// What is wrong with it.
-        source: FormatError,
+        fault: FormatError,
     },
     /// A build map cannot be read.
     #[error(transparent)]

@@ -1,6 +1,8 @@
 //! The static side of one linked image: its build map, decoded and proven.
 
 use crate::ProfileError;
+use crate::memo::Memo;
+use crate::solve::Outcome;
 use bbprof_format::manifest::{ArrayHeader, Function, Manifest, Module};
 use bbprof_format::map::{ArrayPlacement, Bank, BuildMap};
 use bbprof_format::{BuildId, Digest};
@@ -22,6 +24,8 @@ pub struct Image {
     pub global_counters: u64,
     /// The modules in link order.
     pub modules: Vec<LinkedModule>,
+    /// Solutions that may serve again, where that is wanted.
+    pub(crate) memo: Option<Memo<Outcome>>,
 }
 
 /// One module of an image.
@@ -56,7 +60,7 @@ impl Image {
                 let read = Manifest::read(&linked.manifest).and_then(|manifest| Ok((manifest.module()?, manifest.header.arrays)));
                 let (module, arrays) = match read {
                     Ok(read) => read,
-                    Err(source) => return Err(ProfileError::Module { origin, source }),
+                    Err(fault) => return Err(ProfileError::Module { origin, fault }),
                 };
                 let placements = arrays.iter().map(|array| place(*array, &placements, bank_len)).collect::<Result<_, _>>();
                 match placements {
@@ -72,7 +76,18 @@ impl Image {
             tls_counters: body.tls_counters,
             global_counters: body.global_counters,
             modules,
+            memo: None,
         })
+    }
+
+    /// The same image, to solve counters of many processes: it remembers solutions.
+    #[must_use]
+    pub fn for_many(mut self) -> Self {
+        let positions = (0..)
+            .zip(&self.modules)
+            .flat_map(|(module, linked)| (0..linked.module.functions.len() as u32).map(move |function| (module, function)));
+        self.memo = Some(Memo::new(positions));
+        self
     }
 
     /// How many modules the linker was free to leave out.

@@ -4,29 +4,53 @@
 //! by function; [`Profile`] gathers all images of all processes and answers what reports ask. [`Merger`] sums counters.
 //! Nothing here does I/O: bytes in, values out.
 
+mod against;
 mod arrivals;
 mod audit;
+mod branches;
+mod call_graph;
 mod calls;
+mod diff;
 mod error;
+mod frames;
+mod frequencies;
 mod image;
+mod interrupted;
+mod interrupted_paths;
+mod ledger;
 mod lines;
+mod memo;
 mod merge;
+mod mix;
+mod path_view;
+mod place;
 mod profile;
 mod raw;
+mod scopes;
 mod solve;
 mod source;
 mod view;
 
+pub use against::{Comparison, Disagreement};
 pub use audit::{Exception, ExceptionKind};
 pub use bbprof_format::demangle;
-pub use bbprof_format::manifest::{CounterMode, EdgeKind, Linkage};
+pub use bbprof_format::manifest::{CounterMode, EdgeKind, Linkage, LocationId, WeightSource};
 pub use bbprof_format::merged::{ImageCounters, MergedProfile, Process};
+pub use branches::Branch;
+pub use call_graph::{Call, CallGraph, FunctionId, InclusiveCosts, Target};
+pub use diff::{Change, Diff, FunctionDiff, MatchedBy, Side};
 pub use error::ProfileError;
+pub use frames::{CallView, CalleeView, Frame};
 pub use image::{Image, LinkedModule};
+pub use interrupted::Interruptible;
+pub use ledger::{CodeCopy, Inlined, LedgerEntry, without_generics};
 pub use lines::{BranchKey, Line, LineTable, Outcome, SourceFunction, SourceLines};
 pub use merge::Merger;
+pub use mix::{BranchWays, FunctionMix, Mix, OpcodeCount, OpcodeGroup};
+pub use path_view::{DagArc, PathEnd, PathView};
+pub use place::Place;
 pub use profile::{Profile, SkippedFunction, Totals};
 pub use raw::merged_from_raw;
-pub use solve::{FunctionCounts, Inexact, SolvedImage};
+pub use solve::{FunctionCounts, Inexact, PathCounts, SolvedImage};
 pub use source::{FileId, Files};
 pub use view::{BlockEdge, BlockView, FunctionView};

@@ -15,9 +15,11 @@
 //! Where the counter placement leaves edges open (`blocks`, `patterns`), an instance counts what its hottest node counts.
 
 use crate::arrivals::Flow;
+use crate::branches::branches_of;
+use crate::scopes::{InlinedCopy, Scope, inlined_copies};
 use crate::view::FunctionView;
 use crate::{FileId, Profile};
-use bbprof_format::manifest::{Function, Location, LocationId, StringId};
+use bbprof_format::manifest::{EdgeKind, Function, Location, LocationId, StringId};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -130,8 +132,6 @@ struct FunctionLines<'p> {
     branches: Vec<(FileId, u32, u32, Vec<Outcome>)>,
 }
 
-/// A source function at one place: by itself, or inlined there.
-type Scope = (StringId, Option<LocationId>);
 /// A line of it, in this file.
 type Instance = (Scope, StringId, u32);
 
@@ -163,10 +163,8 @@ fn instance(location: &Location) -> Instance {
 
 impl<'p> FunctionLines<'p> {
     fn new(function: FunctionView<'p>) -> Self {
-        let manifest = function.manifest;
-        let is_blank: Vec<bool> = manifest.nodes.iter().map(|node| node.locations.is_empty()).collect();
-        let mut flow = Flow::new(&is_blank, &manifest.edges, &function.counts.edges);
-        let branches = branches(function, &flow);
+        let mut flow = Flow::of(function);
+        let branches = located_branches(function, &flow);
         let mut lines = Self { symbol: function.symbol(), lines: Vec::new(), functions: Vec::new(), branches };
         lines.add_lines(function, &mut flow);
         lines.add_source_functions(function, &mut flow);
@@ -220,22 +218,14 @@ impl<'p> FunctionLines<'p> {
     fn add_source_functions(&mut self, function: FunctionView<'p>, flow: &mut Flow) {
         let manifest = function.manifest;
         let module = function.module;
-        let mut nodes_of_scope: BTreeMap<Scope, (&Location, Vec<u32>)> = BTreeMap::new();
         let mut own_last_line = manifest.line;
-        for (position, node) in manifest.nodes.iter().enumerate() {
-            for (id, _) in &node.locations {
-                let mut location = &module.locations[id.0 as usize];
-                while let Some(outer) = location.inlined_at {
-                    let (_, nodes) =
-                        nodes_of_scope.entry((location.function, location.inlined_at)).or_insert_with(|| (location, Vec::new()));
-                    if nodes.last() != Some(&(position as u32)) {
-                        nodes.push(position as u32);
-                    }
-                    location = &module.locations[outer.0 as usize];
-                }
-                if Some(location.file) == manifest.file {
-                    own_last_line = own_last_line.max(location.line);
-                }
+        for (id, _) in manifest.nodes.iter().flat_map(|node| &node.locations) {
+            let mut location = &module.locations[id.0 as usize];
+            while let Some(outer) = location.inlined_at {
+                location = &module.locations[outer.0 as usize];
+            }
+            if Some(location.file) == manifest.file {
+                own_last_line = own_last_line.max(location.line);
             }
         }
         if let (Some(file), true) = (function.file(), manifest.line > 0) {
@@ -244,7 +234,7 @@ impl<'p> FunctionLines<'p> {
             self.functions.push((file, manifest.line, self.symbol, own));
         }
         let own_lines: std::collections::HashSet<(FileId, u32)> = self.lines.iter().map(|(file, line, _)| (*file, *line)).collect();
-        for (location, nodes) in nodes_of_scope.into_values() {
+        for InlinedCopy { location, nodes } in inlined_copies(function).into_values() {
             let (Some(file), line) = (function.file_of(location.file), location.function_line) else { continue };
             if line == 0 {
                 continue;
@@ -318,47 +308,27 @@ impl NodeSet {
 }
 
 /// The highest count among these nodes.
-fn hottest(function: FunctionView<'_>, nodes: &[u32]) -> u128 {
+pub(crate) fn hottest(function: FunctionView<'_>, nodes: &[u32]) -> u128 {
     nodes.iter().map(|node| u128::from(function.counts.nodes[*node as usize])).max().unwrap_or(0)
 }
 
 /// The location of the jump that ends a node, when no other instruction of the node has it. Two such jumps are code: one
 /// back, which is a loop's own, and one that decides when the node has nothing else of the source.
-fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<LocationId> {
+pub(crate) fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<LocationId> {
     let node = &function.manifest.nodes[position as usize];
     let branches = |(opcode, _): &(StringId, u32)| function.module.string(*opcode) == "br";
     let target = flow.only_target(position);
     let is_code = target.map_or(node.locations.len() == 1, |target| target <= position);
-    // The last of the locations, in the order of first appearance, is the jump's when it has one: when all instructions have.
-    let is_located = || node.locations.iter().map(|(_, count)| u64::from(*count)).sum::<u64>() == node.num_instructions();
-    match node.locations.last() {
-        Some((id, 1)) if !is_code && node.opcodes.last().is_some_and(branches) && is_located() => Some(*id),
-        _ => None,
-    }
+    let last = node.last_location.filter(|_| !is_code && node.opcodes.last().is_some_and(branches))?;
+    node.locations.contains(&(last, 1)).then_some(last)
 }
 
-/// The line of a branch: that of its jump, unless the node has only the jump there; then that of the code before it.
-fn line_of_branch(function: FunctionView<'_>, flow: &Flow, node: u32) -> Option<(FileId, u32)> {
-    let locations = &function.manifest.nodes[node as usize].locations;
-    let before = if jump(function, flow, node).is_some() { locations.len().checked_sub(2) } else { None };
-    let (location, _) = locations.get(before.unwrap_or(locations.len().checked_sub(1)?))?;
-    function.place(*location)
-}
-
-/// The ways out of every node that has more than one, landing pads apart: file, line, node, outcomes.
-fn branches(function: FunctionView<'_>, flow: &Flow) -> Vec<(FileId, u32, u32, Vec<Outcome>)> {
-    use bbprof_format::manifest::EdgeKind;
-    let edges: Vec<_> = function.edges().collect();
-    let mut branches = Vec::new();
-    for ways in edges.chunk_by(|a, b| a.from_node == b.from_node) {
-        let decides = ways.iter().any(|way| matches!(way.kind, EdgeKind::Branch | EdgeKind::Switch | EdgeKind::Indirect));
-        if ways.len() > 1
-            && decides
-            && let Some((file, line)) = line_of_branch(function, flow, ways[0].from_node)
-        {
-            let outcome = |way: &crate::BlockEdge| Outcome { count: way.count, unwinds: way.kind == EdgeKind::Unwind };
-            branches.push((file, line, ways[0].from_node, ways.iter().map(outcome).collect()));
-        }
-    }
-    branches
+/// The branches whose line is known: file, line, node, outcomes.
+fn located_branches(function: FunctionView<'_>, flow: &Flow) -> Vec<(FileId, u32, u32, Vec<Outcome>)> {
+    let outcome = |way: &crate::BlockEdge| Outcome { count: way.count, unwinds: way.kind == EdgeKind::Unwind };
+    let located = |branch: crate::Branch<'_>| {
+        let (file, line) = branch.place?;
+        Some((file, line, branch.node, branch.ways.iter().map(outcome).collect()))
+    };
+    branches_of(function, flow).into_iter().filter_map(located).collect()
 }

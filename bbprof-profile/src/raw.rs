@@ -1,8 +1,9 @@
 //! One raw profile as a profile that can be merged.
 //!
-//! A count is exact for every activation that ended, by whatever way, and for every one that is inside a call. Where a thread
-//! was stopped between two calls, it may be counted in a block that it had not left, or not yet in one it had entered:
-//! one execution, in the function it was in. Which thread that is, if any, is all that a caveat can say.
+//! A count is exact for every activation that ended, by whatever way, and for every one that is inside a call that may not return.
+//! Where a thread was stopped between two of these, the way of that activation is known only as far as counters stand on it; so is the
+//! way of its callers, as far as they count on it to come back. Which thread that is, if any, is all that a caveat can say;
+//! [`Profile::interruptible`](crate::Profile::interruptible) tells the rest.
 
 use bbprof_format::merged::{ImageCounters, MergedProfile, Process};
 use bbprof_format::raw::{Fate, RawProfile};
@@ -24,7 +25,7 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
     let process = Process {
         executable: text(&raw.process.executable),
         pid: raw.process.pid,
-        fate: raw.fate.to_string(),
+        fate: raw.fate_in_words(),
         caveat,
         images: own.into_iter().map(|(_, build_id)| build_id).collect(),
     };
@@ -42,20 +43,29 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
 
 fn caveat(raw: &RawProfile) -> Option<String> {
     let threads = |number: u32| if number == 1 { "1 other thread was".to_owned() } else { format!("{number} other threads were") };
+    let mut interrupted: Vec<String> = Vec::new();
     let mut reasons: Vec<String> = Vec::new();
     match (raw.fate, raw.live_threads) {
-        (Fate::NotSeen, _) => reasons.push(
-            "no end of the process was seen; where it was killed, each running thread may be one execution ahead in one block"
-                .to_owned(),
-        ),
+        (Fate::NotSeen, _) => interrupted.push("no end of the process was seen".to_owned()),
         (_, 0) => {}
-        (Fate::Exit { .. }, live) => {
-            reasons.push(format!("{} running when it ended; each may be one execution ahead in one block", threads(live)))
-        }
-        (Fate::Snapshot, live) => {
-            reasons.push(format!("{} running at the snapshot; each may be one execution ahead in one block", threads(live)))
-        }
+        (Fate::Snapshot, live) => reasons.push(format!(
+            "{} running at the snapshot, which reads counter by counter: what they did meanwhile may be in some counts and not in others",
+            threads(live)
+        )),
+        (_, live) => interrupted.push(format!("{} running when it ended", threads(live))),
+    }
+    match raw.interrupted {
+        0 => {}
+        1 => interrupted.push("a signal handler was running that had interrupted other code".to_owned()),
+        handlers => interrupted.push(format!("{handlers} signal handlers were running that had interrupted other code")),
+    }
+    if !interrupted.is_empty() {
+        reasons.push(format!("{}; {INTERRUPTED}", interrupted.join(", and ")));
     }
     reasons.extend(raw.notes.iter().cloned());
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
+
+/// What becomes of the counts of a thread that was stopped between two calls.
+const INTERRUPTED: &str = "where a thread was interrupted in the middle of a block, that activation, and those waiting for it to come back, may be one \
+     execution off (`bbprof verify --interrupted` says where this may be)";

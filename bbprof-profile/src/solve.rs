@@ -4,12 +4,15 @@
 //! shares nothing with the solver. What cannot be solved is reported with its reason and has no counts: an unknown count
 //! is never a zero.
 
-use crate::{Image, ProfileError, demangle};
-use bbprof_flow::{CounterPlan, Solution, SolveError, check, solve};
+use crate::{Image, ProfileError, demangle, interrupted, interrupted_paths};
+use bbprof_flow::{CounterPlan, CounterSite, PathNumbering, Solution, SolveError, check, check_sites, solve};
 use bbprof_format::manifest::{Function, Linkage, Site};
 use bbprof_format::merged::ImageCounters;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+/// How often each path was taken, by path number; paths that were not are left out.
+pub type PathCounts = BTreeMap<u64, i128>;
 
 /// The counts of one function. The three positions find its manifest.
 #[derive(Clone, Debug)]
@@ -28,6 +31,9 @@ pub struct FunctionCounts {
     pub nodes: Vec<u64>,
     /// Executions, by edge; `None` where the counter placement does not determine it. Vanishing edges may be negative.
     pub edges: Vec<Option<i128>>,
+    /// How often each path was taken, by path number, where paths were counted; those that were not taken are left out. Paths
+    /// that vanish in a call may be negative.
+    pub paths: Option<PathCounts>,
     /// In how many modules the link found this function, of which it kept one.
     pub copies: u32,
 }
@@ -45,6 +51,8 @@ pub struct Inexact {
     pub block: Option<u32>,
     /// What was expected and what was found.
     pub reason: String,
+    /// The blocks where activations may have been interrupted, when that explains the counters: the fewest of them.
+    pub interrupted: Option<Vec<u32>>,
 }
 
 /// The counts of one image.
@@ -77,7 +85,7 @@ impl Image {
     pub fn solve(&self, counters: &ImageCounters) -> Result<SolvedImage, ProfileError> {
         self.admit(counters)?;
         let candidates = self.candidates(&counters.presence);
-        let outcomes: Vec<Outcome> = candidates.par_iter().map(|candidate| self.solve_function(candidate, counters)).collect();
+        let outcomes: Vec<Outcome> = candidates.par_iter().map(|candidate| self.solve_or_remember(candidate, counters)).collect();
         let mut solved = SolvedImage::default();
         for outcome in outcomes {
             match outcome {
@@ -143,6 +151,24 @@ impl Image {
         candidates
     }
 
+    fn solve_or_remember(&self, candidate: &Candidate, counters: &ImageCounters) -> Outcome {
+        let Some(memo) = self.memo.as_ref().filter(|_| candidate.conflict.is_none()) else {
+            return self.solve_function(candidate, counters);
+        };
+        let linked = &self.modules[candidate.module as usize];
+        let function = &linked.module.functions[candidate.function as usize];
+        let values = linked.counters(function, &counters.tls, &counters.global);
+        let outcome =
+            memo.get_or_solve((candidate.module, candidate.function), values, || self.solve_function(candidate, counters));
+        match outcome {
+            // The copies are those of this process's modules.
+            Outcome::Solved { counts, compared, differences } => {
+                Outcome::Solved { counts: FunctionCounts { copies: candidate.copies, ..counts }, compared, differences }
+            }
+            Outcome::Inexact(inexact) => Outcome::Inexact(inexact),
+        }
+    }
+
     fn solve_function(&self, candidate: &Candidate, counters: &ImageCounters) -> Outcome {
         let linked = &self.modules[candidate.module as usize];
         let function = &linked.module.functions[candidate.function as usize];
@@ -153,16 +179,29 @@ impl Image {
             name,
             block,
             reason,
+            interrupted: None,
         };
         if let Some(origin) = &candidate.conflict {
             let reason = format!("the copy in {origin} shares its counters but not its control-flow graph");
             return Outcome::Inexact(inexact(name, None, reason));
         }
         let values = linked.counters(function, &counters.tls, &counters.global);
-        let (planned, checks) = values.split_at(function.sites.len());
-        let solution = match solved(function, planned) {
-            Ok(solution) => solution,
+        let (planned, checks) = values.split_at(function.num_planned());
+        let solved = match function.path_numbering() {
+            None => solved(function, planned).map(|solution| (solution, None)),
+            Some(numbering) => solved_by_paths(function, numbering, planned).map(|(solution, paths)| (solution, Some(paths))),
+        };
+        let (solution, paths) = match solved {
+            Ok(solved) => solved,
             Err((node, reason)) => {
+                let explained = match function.paths {
+                    None => interrupted::explain(function, planned),
+                    Some(_) => interrupted_paths::explain(function, planned),
+                };
+                if let Some((words, blocks)) = explained {
+                    let inexact = inexact(name, None, format!("{words}; its counts are not known ({reason})"));
+                    return Outcome::Inexact(Inexact { interrupted: Some(blocks), ..inexact });
+                }
                 let block = node.and_then(|node| function.nodes.get(node)).map(|node| node.block);
                 return Outcome::Inexact(inexact(name, block, reason));
             }
@@ -193,6 +232,7 @@ impl Image {
             instructions,
             nodes: solution.nodes,
             edges: solution.edges,
+            paths,
             copies: candidate.copies,
         };
         Outcome::Solved { counts, compared, differences }
@@ -227,7 +267,9 @@ impl Image {
     }
 }
 
-enum Outcome {
+/// What solving a function gave.
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
     Solved { counts: FunctionCounts, compared: u64, differences: Vec<Inexact> },
     Inexact(Inexact),
 }
@@ -237,6 +279,7 @@ fn same_graph(a: &Function, b: &Function) -> bool {
     let key = |edge: &bbprof_format::manifest::Edge| (edge.from, edge.to, edge.kind, edge.successor, edge.multiplicity);
     a.shape == b.shape
         && a.sites == b.sites
+        && a.paths == b.paths
         && a.check_sites == b.check_sites
         && a.nodes.len() == b.nodes.len()
         && a.edges.len() == b.edges.len()
@@ -250,6 +293,38 @@ fn solved(function: &Function, planned: &[u64]) -> Result<Solution, (Option<usiz
     let solution = solve(&cfg, &plan, planned).map_err(|e| (node_of(&e), e.to_string()))?;
     check(&cfg, &plan, planned, &solution).map_err(|e| (None, format!("the checker refuses the solution: {e}")))?;
     Ok(solution)
+}
+
+/// The paths taken, and the nodes and edges that follow: the solver gets the edges that code could count, so that
+/// conservation is proven as for any other counters, and what vanished must be what the paths say.
+fn solved_by_paths(
+    function: &Function,
+    numbering: Result<PathNumbering, String>,
+    counted: &[u64],
+) -> Result<(Solution, PathCounts), (Option<usize>, String)> {
+    let whole = |what: String| (None, what);
+    let numbering = numbering.map_err(whole)?;
+    let cfg = function.cfg().map_err(|e| whole(e.to_string()))?;
+    let paths = numbering.settle((0..).zip(counted.iter().copied())).map_err(|e| whole(e.to_string()))?;
+    let edges = numbering.edge_counts(paths.iter().map(|(number, count)| (*number, *count))).map_err(|e| whole(e.to_string()))?;
+    let plan = CounterPlan { sites: check_sites(&cfg) };
+    let counts = plan.sites.iter().map(|site| {
+        let (CounterSite::Edge(edge) | CounterSite::PhiEdge(edge)) = site else { unreachable!("check sites are on edges") };
+        u64::try_from(edges[edge.index()]).map_err(|_| {
+            let node = cfg.edge(*edge).from.node().map(|node| node.index());
+            (node, format!("edge {} was taken {} times, say its paths", edge.index(), edges[edge.index()]))
+        })
+    });
+    let counts: Vec<u64> = counts.collect::<Result<_, _>>()?;
+    let solution = solve(&cfg, &plan, &counts).map_err(|e| (node_of(&e), e.to_string()))?;
+    check(&cfg, &plan, &counts, &solution).map_err(|e| whole(format!("the checker refuses the solution: {e}")))?;
+    for (edge, (solved, walked)) in cfg.edges().iter().zip(solution.edges.iter().zip(&edges)) {
+        if *solved != Some(*walked) {
+            let node = edge.from.node().map(|node| node.index());
+            return Err((node, format!("paths say that {walked} activations vanished, the flow around says {solved:?}")));
+        }
+    }
+    Ok((solution, paths))
 }
 
 /// The node where an inconsistency shows.

@@ -2,7 +2,7 @@
 
 use crate::profile::ProfiledImage;
 use crate::{FileId, FunctionCounts};
-use bbprof_format::manifest::{Callee, CounterMode, EdgeKind, Function, Linkage, LocationId, Module, Node};
+use bbprof_format::manifest::{Callee, CounterMode, EdgeKind, Function, Linkage, LocationId, Module, Node, WeightSource};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -95,10 +95,22 @@ impl<'p> FunctionView<'p> {
         self.module.mode
     }
 
+    /// What decided the places of its counters.
+    #[must_use]
+    pub fn weights(&self) -> WeightSource {
+        self.manifest.weights
+    }
+
     /// Whether any of it ran.
     #[must_use]
     pub fn is_executed(&self) -> bool {
         self.counts.nodes.iter().any(|count| *count > 0)
+    }
+
+    /// Number of its blocks.
+    #[must_use]
+    pub fn num_blocks(&self) -> u32 {
+        self.manifest.num_blocks
     }
 
     /// Its blocks, by id.
@@ -157,6 +169,12 @@ impl<'p> FunctionView<'p> {
 }
 
 impl<'p> BlockView<'p> {
+    /// The function it is in.
+    #[must_use]
+    pub fn function(&self) -> FunctionView<'p> {
+        self.function
+    }
+
     /// Its position in the function as generated; the entry is 0.
     #[must_use]
     pub fn id(&self) -> u32 {

@@ -1,7 +1,8 @@
 //! Source with counts: for a function or a whole file, each line with its count and the ways its branches went.
 
 use crate::number::{grouped, percent};
-use crate::table::cut_middle;
+use crate::one_line;
+use crate::table::{Paint, Style, cut_middle};
 use bbprof_profile::{BranchKey, FileId, FunctionView, LineTable, Profile, SourceLines};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -45,7 +46,7 @@ fn suggestion(nearest: &[String]) -> String {
 /// # Errors
 /// When nothing, or more than one thing, has this name.
 pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p>, AnnotateError> {
-    let plain = |function: &FunctionView<'_>| crate::summary::without_generics(function.name());
+    let plain = |function: &FunctionView<'_>| bbprof_profile::without_generics(function.name());
     let ends_with = |name: &str| name.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with("::"));
     let tests: [&dyn Fn(&FunctionView<'_>) -> bool; 3] = [
         &|function| function.symbol() == wanted || function.name() == wanted,
@@ -105,13 +106,14 @@ pub fn annotate(
     profile: &Profile,
     subject: &Subject<'_>,
     read: impl Fn(&str) -> io::Result<String>,
+    style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match subject {
         Subject::File(file) => {
             let table = LineTable::new(profile);
             let Some(source) = table.files.get(file) else { return Ok(()) };
-            write_source(profile, *file, source, 1..=u32::MAX, &read, out)
+            write_source(profile, *file, source, 1..=u32::MAX, &read, style, out)
         }
         Subject::Functions(functions) => {
             let table = LineTable::of_functions(functions);
@@ -119,14 +121,14 @@ pub fn annotate(
             let entries: u128 = functions.iter().map(|function| u128::from(function.counts.entries)).sum();
             let instructions: u128 = functions.iter().map(|function| function.counts.instructions).sum();
             let copies = if functions.len() > 1 { format!(" ({} instantiations)", functions.len()) } else { String::new() };
-            writeln!(out, "{}{copies}", first.name())?;
+            writeln!(out, "{}{copies}", one_line(first.name()))?;
             writeln!(out, "entered {} times, {} instructions", grouped(entries), grouped(instructions))?;
             let Some(file) = first.file() else {
                 return writeln!(out, "no source is known for it: it was compiled without debug information");
             };
             let Some(source) = table.files.get(&file) else { return Ok(()) };
             let last = source.functions.iter().filter(|((line, _), _)| *line == first.line()).map(|(_, f)| f.last_line).max();
-            write_source(profile, file, source, first.line()..=last.unwrap_or(u32::MAX), &read, out)
+            write_source(profile, file, source, first.line()..=last.unwrap_or(u32::MAX), &read, style, out)
         }
     }
 }
@@ -137,10 +139,11 @@ fn write_source(
     source: &SourceLines,
     range: RangeInclusive<u32>,
     read: &impl Fn(&str) -> io::Result<String>,
+    style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let path = profile.files.path(file);
-    writeln!(out, "{}:{}", path, range.start())?;
+    writeln!(out, "{}:{}", one_line(path), range.start())?;
     let text = read(path);
     let texts: Vec<&str> = match &text {
         Ok(text) => text.lines().collect(),
@@ -165,14 +168,20 @@ fn write_source(
         // A line with at least a tenth of the hottest line's instructions is marked.
         let mark = if line.is_some_and(|line| hottest > 0 && line.instructions >= hottest.div_ceil(10)) { '*' } else { ' ' };
         let text: String = texts.get(number as usize - 1).unwrap_or(&"").chars().map(plain).collect();
-        writeln!(out, "{}", format!("{count:>width$} {mark} {number:>5}  {text}").trim_end())?;
-        write_ways(source, number, width, out)?;
+        let paint = match (mark, line) {
+            ('*', _) => Some(Paint::Hot),
+            (_, Some(line)) if line.count == 0 => Some(Paint::Faint),
+            _ => None,
+        };
+        let text = format!("{count:>width$} {mark} {number:>5}  {text}");
+        writeln!(out, "{}", style.paint(paint, text.trim_end()))?;
+        write_ways(source, number, width, style, out)?;
     }
     Ok(())
 }
 
 /// A line below the source line for each of its branches: the share of every way.
-fn write_ways(source: &SourceLines, number: u32, width: usize, out: &mut dyn Write) -> io::Result<()> {
+fn write_ways(source: &SourceLines, number: u32, width: usize, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let first = |line: u32| BranchKey { line, symbol: String::new(), node: 0 };
     for (_, outcomes) in source.branches.range(first(number)..first(number + 1)) {
         let counts: Option<Vec<u64>> = outcomes.iter().map(|outcome| outcome.count).collect();
@@ -180,7 +189,9 @@ fn write_ways(source: &SourceLines, number: u32, width: usize, out: &mut dyn Wri
         let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();
         if total > 0 {
             let ways: Vec<String> = counts.iter().map(|count| format!("{} %", percent(u128::from(*count), total))).collect();
-            writeln!(out, "{:width$}          branch: {}", "", ways.join(" / "))?;
+            let text = format!("{:width$}          branch: {}", "", ways.join(" / "));
+            // A switch of many ways fills a line, not more.
+            writeln!(out, "{}", style.paint(Some(Paint::Faint), &cut_middle(&text, style.width)))?;
         }
     }
     Ok(())

@@ -1,6 +1,8 @@
 //! The JSON export, schema `bbprof-profile/1` (`docs/schema/bbprof-profile-1.json`): one line for each function.
 
-use bbprof_profile::{BlockView, CounterMode, EdgeKind, Exception, ExceptionKind, FileId, FunctionView, Process, Profile};
+use bbprof_profile::{
+    BlockView, CounterMode, EdgeKind, Exception, ExceptionKind, FileId, FunctionView, PathEnd, PathView, Process, Profile,
+};
 use rayon::prelude::*;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -132,6 +134,32 @@ struct FunctionJson<'p> {
     instructions: u128,
     blocks: Vec<BlockJson<'p>>,
     edges: Vec<EdgeJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paths: Option<Vec<PathJson>>,
+}
+
+#[derive(Serialize)]
+struct PathJson {
+    number: u64,
+    count: i128,
+    instructions: u64,
+    from_entry: bool,
+    end: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<u32>,
+    blocks: Vec<u32>,
+}
+
+impl PathJson {
+    fn new(path: PathView) -> Self {
+        let (end, to) = match path.end {
+            PathEnd::Leaves => ("leaves", None),
+            PathEnd::Vanishes => ("vanishes", None),
+            PathEnd::GoesOn(block) => ("goes-on", Some(block)),
+        };
+        let PathView { number, count, instructions, from_entry, blocks, .. } = path;
+        Self { number, count, instructions, from_entry, end, to, blocks }
+    }
 }
 
 impl<'p> FunctionJson<'p> {
@@ -153,11 +181,13 @@ impl<'p> FunctionJson<'p> {
                 CounterMode::Check => "check",
                 CounterMode::Blocks => "blocks",
                 CounterMode::Patterns => "patterns",
+                CounterMode::Paths => "paths",
             },
             entries: function.counts.entries,
             instructions: function.counts.instructions,
             blocks: function.blocks().map(&mut block).collect(),
             edges: function.edges().map(|edge| EdgeJson::new(&edge)).collect(),
+            paths: function.num_paths().map(|_| function.paths().into_iter().map(PathJson::new).collect()),
         }
     }
 }

@@ -3,16 +3,59 @@
 //! Every writer takes a [`bbprof_profile::Profile`] and something to write to. None reads files: source text comes through a
 //! function that the caller passes in.
 
+mod afdo;
 mod annotate;
+mod annotate_ir;
+mod bias;
+mod blocks_csv;
+mod callgrind;
+mod cobertura;
+mod copies;
+mod covered;
+mod diff_json;
+mod diff_text;
+mod dot;
+mod exclusions;
+mod folded;
+mod html;
 mod json;
 mod lcov;
+mod mix;
+mod names;
 mod number;
+mod path_dag;
+mod paths;
+mod place;
+mod pprof;
+mod speedscope;
+mod stacks;
 mod summary;
 mod table;
 mod verdict;
 
+use names::one_line;
+
+pub use afdo::write_afdo;
 pub use annotate::{AnnotateError, Subject, annotate, find_subject};
+pub use annotate_ir::write_ir;
+pub use bias::write_bias;
+pub use blocks_csv::write_csv;
+pub use callgrind::write_callgrind;
+pub use cobertura::write_cobertura;
+pub use copies::{SizeOf, write_copies, write_ledger};
+pub use diff_json::write_diff_json;
+pub use diff_text::write_diff;
+pub use dot::{dot_files, write_dot};
+pub use exclusions::SourceReader;
+pub use folded::write_folded;
+pub use html::{SourceText, write_html_file, write_html_folder};
 pub use json::write_json;
 pub use lcov::write_lcov;
+pub use mix::{MixBy, MixReport};
+pub use path_dag::write_path_dag;
+pub use paths::{PathOptions, write_paths};
+pub use pprof::write_pprof;
+pub use speedscope::write_speedscope;
 pub use summary::{GroupBy, SortBy, SummaryOptions, write_summary};
-pub use verdict::{Verdict, write_skipped};
+pub use table::Style;
+pub use verdict::{Verdict, write_interruptible, write_skipped};

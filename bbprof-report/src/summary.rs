@@ -1,8 +1,10 @@
 //! The summary: totals, and the hottest functions, blocks and lines.
 
+use crate::names::one_line;
 use crate::number::{grouped, percent};
-use crate::table::Table;
-use bbprof_profile::{FunctionView, LineTable, Profile};
+use crate::place::{file_name, place, short_name};
+use crate::table::{Paint, Style, Table, bar, warmth};
+use bbprof_profile::{FunctionView, LineTable, Profile, WeightSource, without_generics};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -41,9 +43,12 @@ pub struct SummaryOptions {
     pub sort: SortBy,
     /// What its rows are.
     pub by: GroupBy,
-    /// Columns of the output.
-    pub width: usize,
+    /// How it looks.
+    pub style: Style,
 }
+
+/// Columns of the bars, which compare with the first row: what 80 columns leave beside numbers and names.
+const BAR: usize = 6;
 
 /// One row before it is written.
 #[derive(Default)]
@@ -76,7 +81,7 @@ fn write_totals(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     }
     for ((executable, fate), processes) in fates {
         let times = if processes == 1 { String::new() } else { format!(" ({} processes)", count(processes)) };
-        writeln!(out, "{executable}: {fate}{times}")?;
+        writeln!(out, "{}: {}{times}", one_line(executable), one_line(fate))?;
     }
     let exceptions = profile.exceptions().len() as u64;
     match exceptions {
@@ -91,12 +96,24 @@ fn write_totals(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "block executions  {}", grouped(totals.block_executions))?;
     let located = percent(totals.instructions_with_line, totals.instructions);
     writeln!(out, "instructions      {} (LLVM IR), {located} % with a source line", grouped(totals.instructions))?;
+    write_weights(profile, out)?;
     let skipped = profile.skipped().len() as u64;
     if skipped > 0 {
         let noun = if skipped == 1 { "function" } else { "functions" };
         writeln!(out, "not instrumented  {} {noun}, see bbprof verify --skipped", count(skipped))?;
     }
     Ok(())
+}
+
+/// Only where an earlier profile placed counters.
+fn write_weights(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+    let of = |source: WeightSource| profile.functions().filter(|function| function.weights() == source).count() as u128;
+    let (measured, stale) = (of(WeightSource::Measured), of(WeightSource::Stale));
+    if measured + stale == 0 {
+        return Ok(());
+    }
+    let changed = if stale > 0 { format!("; {} changed since, see bbprof dump MAP", grouped(stale)) } else { String::new() };
+    writeln!(out, "counters placed   by an earlier profile in {} functions{changed}", grouped(measured))
 }
 
 fn write_groups(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {
@@ -131,18 +148,21 @@ fn write_groups(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
         SortBy::Calls => "calls",
         SortBy::Blocks => "block executions",
     };
-    let mut table = Table::new(&["instructions", "%", "calls", "block executions", last]);
+    let most = groups.first().map_or(0, |(_, group)| weight(group));
+    let mut table = Table::new(&["instructions", "%", "", "calls", "blocks", last]);
     for (key, group) in groups.iter().take(options.top) {
-        table.row(vec![
+        let cells = vec![
             grouped(group.instructions),
             percent(weight(group), total),
+            bar(weight(group), most, BAR),
             grouped(group.calls),
             grouped(group.block_executions),
             group_label(profile, options.by, key, group),
-        ]);
+        ];
+        table.painted_row(warmth(weight(group), total), cells);
     }
-    heading(out, &format!("Hottest {title} by {sorted_by} (% of these)"))?;
-    table.write(options.width, out)
+    heading(options.style, out, &format!("Hottest {title} by {sorted_by} (% of these)"))?;
+    table.write(options.style, out)
 }
 
 fn group_key(profile: &Profile, by: GroupBy, function: FunctionView<'_>) -> String {
@@ -161,66 +181,9 @@ fn group_label(profile: &Profile, by: GroupBy, key: &str, group: &Group<'_>) -> 
     let Some((_, function)) = group.hottest.filter(|_| matches!(by, GroupBy::Function | GroupBy::Instantiation)) else {
         return key.to_owned();
     };
-    let place = place(profile, function);
+    let place = place(profile, function.file().map(|file| (file, function.line())));
     let copies = if group.members > 1 { format!(" ({} instantiations)", group.members) } else { String::new() };
     format!("{}{copies}{place}", short_name(function.name()))
-}
-
-/// `  file.c:12`, or nothing.
-fn place(profile: &Profile, function: FunctionView<'_>) -> String {
-    match function.file() {
-        Some(file) if function.line() > 0 => format!("  {}:{}", file_name(profile.files.path(file)), function.line()),
-        _ => String::new(),
-    }
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// A long name with `<..>` for the arguments of its generics, and without its parameters' types, so that the rest can be read.
-fn short_name(name: &str) -> String {
-    // Fits beside the numbers in 80 columns with a place behind it; a guess.
-    const LONG: usize = 24;
-    if name.chars().count() <= LONG {
-        return name.to_owned();
-    }
-    let mut short = String::new();
-    let mut depth = 0_u32;
-    for c in name.chars() {
-        match c {
-            '<' if depth > 0 => depth += 1,
-            '<' if short.ends_with(|before: char| before.is_alphanumeric() || before == '_') && !short.ends_with("operator") => {
-                short.push_str("<..>");
-                depth = 1;
-            }
-            '<' if short.ends_with("::") => {
-                short.push_str("<..>");
-                depth = 1;
-            }
-            '>' if depth > 0 => depth -= 1,
-            '(' if depth == 0 && !short.is_empty() && !short.ends_with("::") && !short.ends_with("operator") => break,
-            c if depth == 0 => short.push(c),
-            _ => {}
-        }
-    }
-    short
-}
-
-/// A name without what stands in `<...>` and behind its parameter list begins: tells instantiations of one function to be one.
-pub(crate) fn without_generics(name: &str) -> String {
-    let mut depth = 0_u32;
-    let mut plain = String::new();
-    for c in name.chars() {
-        match c {
-            '<' => depth += 1,
-            '>' if depth > 0 => depth -= 1,
-            '(' if depth == 0 && !plain.is_empty() => break,
-            c if depth == 0 => plain.push(c),
-            _ => {}
-        }
-    }
-    plain
 }
 
 fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {
@@ -239,15 +202,18 @@ fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
         b.0.cmp(&a.0).then_with(|| b.1.cmp(&a.1)).then_with(|| a.2.symbol().cmp(b.2.symbol())).then_with(|| a.3.cmp(&b.3))
     };
     keep_first(&mut blocks, options.top, order);
-    let mut table = Table::new(&["instructions", "%", "count", "block"]);
+    let most = blocks.first().map_or(0, |block| block.0);
+    let mut table = Table::new(&["instructions", "%", "", "count", "block"]);
     for (instructions, count, function, id) in blocks {
         let position = function.blocks().find(|block| block.id() == id).and_then(|block| block.positions().first().copied());
         let at = position.map_or_else(String::new, |(file, line, _)| format!("  {}:{line}", file_name(profile.files.path(file))));
         let block = format!("{} #{id}{at}", short_name(function.name()));
-        table.row(vec![grouped(instructions), percent(instructions, total), grouped(u128::from(count)), block]);
+        let bar = bar(instructions, most, BAR);
+        let cells = vec![grouped(instructions), percent(instructions, total), bar, grouped(u128::from(count)), block];
+        table.painted_row(warmth(instructions, total), cells);
     }
-    heading(out, "Hottest blocks by instructions")?;
-    table.write(options.width, out)
+    heading(options.style, out, "Hottest blocks by instructions")?;
+    table.write(options.style, out)
 }
 
 fn write_lines(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {
@@ -266,16 +232,20 @@ fn write_lines(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write)
     }
     let located: u128 = rows.iter().map(|row| row.0).sum();
     keep_first(&mut rows, options.top, |a, b| b.0.cmp(&a.0).then_with(|| b.1.cmp(&a.1)).then_with(|| (a.2, a.3).cmp(&(b.2, b.3))));
-    let mut table = Table::new(&["instructions", "%", "count", "line"]);
+    let most = rows.first().map_or(0, |row| row.0);
+    let mut table = Table::new(&["instructions", "%", "", "count", "line"]);
     for (instructions, count, path, number) in rows {
-        table.row(vec![grouped(instructions), percent(instructions, total), grouped(count), format!("{path}:{number}")]);
+        let bar = bar(instructions, most, BAR);
+        let cells = vec![grouped(instructions), percent(instructions, total), bar, grouped(count), format!("{path}:{number}")];
+        table.painted_row(warmth(instructions, total), cells);
     }
     let without = total.saturating_sub(located);
     if without > 0 {
-        table.row(vec![grouped(without), percent(without, total), String::new(), "(no source line)".to_owned()]);
+        let cells = [grouped(without), percent(without, total), String::new(), String::new(), "(no source line)".to_owned()];
+        table.row(cells.to_vec());
     }
-    heading(out, "Hottest lines by instructions")?;
-    table.write(options.width, out)
+    heading(options.style, out, "Hottest lines by instructions")?;
+    table.write(options.style, out)
 }
 
 /// The first `top` in this order, without sorting the others.
@@ -287,38 +257,6 @@ fn keep_first<T>(rows: &mut Vec<T>, top: usize, order: impl Fn(&T, &T) -> std::c
     rows.sort_by(order);
 }
 
-fn heading(out: &mut dyn Write, title: &str) -> io::Result<()> {
-    writeln!(out, "\n{title}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{short_name, without_generics};
-
-    #[test]
-    fn long_names_lose_their_arguments() {
-        for (name, short) in [
-            ("std::vector<int>", "std::vector<int>"),
-            ("std::map<std::string, int>::operator[](std::string const&)", "std::map<..>::operator[]"),
-            ("<hashbrown::map::HashMap<K, V>>::rustc_entry", "<hashbrown::map::HashMap<..>>::rustc_entry"),
-            ("<alloc::vec::Vec<u8> as core::clone::Clone>::clone", "<alloc::vec::Vec<..> as core::clone::Clone>::clone"),
-            ("core::ptr::drop_in_place::<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place::<..>"),
-            ("a_long_namespace::operator<(int, int)", "a_long_namespace::operator<"),
-            ("(anonymous namespace)::a_function_of_it(int)", "(anonymous namespace)::a_function_of_it"),
-        ] {
-            assert_eq!(short_name(name), short);
-        }
-    }
-
-    #[test]
-    fn instantiations_have_one_name() {
-        for (name, plain) in [
-            ("main", "main"),
-            ("core::ptr::drop_in_place<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place"),
-            ("std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector::push_back"),
-            ("<a::B as core::clone::Clone>::clone", "::clone"),
-        ] {
-            assert_eq!(without_generics(name), plain);
-        }
-    }
+fn heading(style: Style, out: &mut dyn Write, title: &str) -> io::Result<()> {
+    writeln!(out, "\n{}", style.paint(Some(Paint::Heading), title))
 }

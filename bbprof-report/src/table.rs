@@ -1,12 +1,72 @@
-//! Plain tables that fit a width: number columns as wide as they need, the last column cut in its middle.
+//! Tables that fit a width: number columns as wide as they need, the last column cut in its middle; with colour where wanted.
 
 use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// How text may look on the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Style {
+    /// Columns of the output.
+    pub width: usize,
+    /// Whether the output shows colours (ANSI escapes).
+    pub colour: bool,
+}
+
+/// What a piece of text is, for its colour.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Paint {
+    /// A heading.
+    Heading,
+    /// Most of something.
+    Hot,
+    /// Much of something.
+    Warm,
+    /// Of little interest.
+    Faint,
+}
+
+impl Style {
+    /// The text in the colour of `paint`, where there are colours.
+    pub(crate) fn paint(self, paint: Option<Paint>, text: &str) -> String {
+        let code = match paint {
+            Some(Paint::Heading) => "1",
+            Some(Paint::Hot) => "1;31",
+            Some(Paint::Warm) => "33",
+            Some(Paint::Faint) => "2",
+            None => return text.to_owned(),
+        };
+        if self.colour && !text.trim().is_empty() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// How warm a share is: a tenth of the whole is hot, a fiftieth warm.
+pub(crate) fn warmth(part: u128, whole: u128) -> Option<Paint> {
+    match part.saturating_mul(50) {
+        0 => Some(Paint::Faint),
+        scaled if scaled >= whole.saturating_mul(5) => Some(Paint::Hot),
+        scaled if scaled >= whole => Some(Paint::Warm),
+        _ => None,
+    }
+}
+
+/// A bar of at most `width` columns, in eighths of a column; something is never shown as nothing.
+pub(crate) fn bar(part: u128, whole: u128, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    if part == 0 || whole == 0 {
+        return " ".repeat(width);
+    }
+    let full = width as u128 * 8;
+    let eighths = part.checked_mul(full).map_or(full, |scaled| (scaled / whole).clamp(1, full)) as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    bar.push_str(EIGHTHS[eighths % 8]);
+    let drawn = eighths.div_ceil(8);
+    bar + &" ".repeat(width - drawn)
+}
+
 /// A table: all columns but the last are right-aligned.
 pub(crate) struct Table {
     header: Vec<String>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<(Option<Paint>, Vec<String>)>,
 }
 
 impl Table {
@@ -15,21 +75,34 @@ impl Table {
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        self.rows.push((None, cells));
     }
 
-    /// Writes the table in lines of at most `width` columns (at least 20 for the last one).
-    pub(crate) fn write(&self, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    /// A row whose numbers have this colour.
+    pub(crate) fn painted_row(&mut self, paint: Option<Paint>, cells: Vec<String>) {
+        self.rows.push((paint, cells));
+    }
+
+    /// Writes the table in lines of at most `style.width` columns (at least 20 for the last one).
+    pub(crate) fn write(&self, style: Style, out: &mut dyn Write) -> io::Result<()> {
         let last = self.header.len() - 1;
-        let lines = || std::iter::once(&self.header).chain(&self.rows);
-        let widths: Vec<usize> = (0..last).map(|column| lines().map(|line| line[column].width()).max().unwrap_or(0)).collect();
+        let heading = (Some(Paint::Heading), &self.header);
+        let lines = || std::iter::once(heading).chain(self.rows.iter().map(|(paint, cells)| (*paint, cells)));
+        let width_of = |column: usize| lines().map(|(_, line)| line[column].width()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..last).map(width_of).collect();
         let taken: usize = widths.iter().map(|width| width + 2).sum();
-        let rest = width.saturating_sub(taken).max(20);
-        for line in lines() {
+        let rest = style.width.saturating_sub(taken).max(20);
+        for (position, (paint, line)) in lines().enumerate() {
+            let mut numbers = String::new();
             for (cell, width) in line.iter().zip(&widths) {
-                write!(out, "{:pad$}{cell}  ", "", pad = width - cell.width())?;
+                numbers.push_str(&" ".repeat(width - cell.width()));
+                numbers.push_str(cell);
+                numbers.push_str("  ");
             }
-            writeln!(out, "{}", cut_middle(&line[last], rest))?;
+            let text = cut_middle(&line[last], rest);
+            // The header is of one colour; in a row the name stays plain.
+            let text = if position == 0 { style.paint(paint, &text) } else { text };
+            writeln!(out, "{}{text}", style.paint(paint, &numbers))?;
         }
         Ok(())
     }
@@ -65,24 +138,46 @@ pub(crate) fn cut_middle(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
+    const PLAIN: Style = Style { width: 30, colour: false };
+
     #[test]
     fn fits_the_width() {
         let mut table = Table::new(&["count", "function"]);
         table.row(vec!["1,000".into(), "f".into()]);
         table.row(vec!["7".into(), "a_very_long_name_that_must_be_cut_somewhere".into()]);
-        let mut out = Vec::new();
-        table.write(30, &mut out).expect("memory");
-        let text = String::from_utf8(out).expect("text");
-        assert_eq!(
-            text,
-            "count  function\n1,000  f\n    7  a_very_long...mewhere\n".replace("a_very_long...mewhere", "a_very_lon..._somewhere")
-        );
-        assert!(text.lines().all(|line| line.width() <= 30));
+        let text = |style: Style| {
+            let mut out = Vec::new();
+            table.write(style, &mut out).expect("memory");
+            String::from_utf8(out).expect("text")
+        };
+        let plain = text(PLAIN);
+        assert_eq!(plain, "count  function\n1,000  f\n    7  a_very_lon..._somewhere\n");
+        assert!(plain.lines().all(|line| line.width() <= 30));
+        let coloured = text(Style { colour: true, ..PLAIN });
+        assert!(coloured.starts_with("\u{1b}[1mcount  \u{1b}[0m\u{1b}[1mfunction\u{1b}[0m\n1,000  f\n"), "{coloured:?}");
     }
 
     #[test]
     fn wide_and_control_characters() {
         assert_eq!(cut_middle("日本語日本語日本語", 9).width(), 9 - 2);
         assert_eq!(cut_middle("a\u{1b}[31m\n", 20), "a?[31m?");
+    }
+
+    #[test]
+    fn bars() {
+        assert_eq!(bar(0, 10, 4), "    ");
+        assert_eq!(bar(1, 1_000_000, 4), "▏   ");
+        assert_eq!(bar(5, 10, 4), "██  ");
+        assert_eq!(bar(10, 10, 4), "████");
+        assert_eq!(bar(1, 4, 2), "▌ ");
+        assert_eq!(bar(7, 7, 3).width(), 3);
+    }
+
+    #[test]
+    fn warm_and_hot() {
+        assert_eq!(
+            [0, 1, 2, 9, 10].map(|part| warmth(part, 100)),
+            [Some(Paint::Faint), None, Some(Paint::Warm), Some(Paint::Warm), Some(Paint::Hot)]
+        );
     }
 }

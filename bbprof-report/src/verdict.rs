@@ -1,6 +1,7 @@
 //! What `verify` says: the fate of each process with what is not exact in it, then `exact` or the number of exceptions.
 
 use crate::number::grouped;
+use crate::one_line;
 use bbprof_profile::{Profile, demangle};
 use std::io::{self, Write};
 
@@ -21,11 +22,12 @@ impl Verdict {
     /// When `out` cannot be written.
     pub fn add(&mut self, profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
         for process in &profile.processes {
-            writeln!(out, "process {} {}: {}", process.pid, process.executable, process.fate)?;
+            let (executable, fate) = (one_line(&process.executable), one_line(&process.fate));
+            writeln!(out, "process {} {executable}: {fate}", process.pid)?;
         }
         let exceptions = profile.exceptions();
         for exception in &exceptions {
-            writeln!(out, "not exact: {exception}")?;
+            writeln!(out, "not exact: {}", one_line(&exception.to_string()))?;
         }
         let totals = profile.totals();
         self.exceptions += exceptions.len() as u64;
@@ -69,7 +71,23 @@ impl Verdict {
 /// When `out` cannot be written.
 pub fn write_skipped(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     for skip in profile.skipped() {
-        writeln!(out, "not instrumented: {} ({}): {}", demangle(skip.symbol), skip.module, skip.reason)?;
+        let text = format!("{} ({}): {}", demangle(skip.symbol), skip.module, skip.reason);
+        writeln!(out, "not instrumented: {}", one_line(&text))?;
+    }
+    Ok(())
+}
+
+/// Writes where activations may have been interrupted, if the end of a process, or its counters, say that some were.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn write_interruptible(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+    if profile.processes.iter().all(|process| process.caveat.is_none()) && profile.exceptions().is_empty() {
+        return Ok(());
+    }
+    for function in profile.interruptible() {
+        let blocks = function.blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        writeln!(out, "may be interrupted: {}: block {blocks}", function.name)?;
     }
     Ok(())
 }

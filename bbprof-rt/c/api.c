@@ -23,7 +23,10 @@ int process_dump(struct process *process, const char *path) {
         path_insert_number(process->path_scratch[0], sizeof process->path_scratch[0], process->path_scratch[0], ++process->num_dumps);
         path = process->path_scratch[0];
     }
+    uint32_t before = process->interrupted;
+    process->interrupted = handlers_running(process);
     int why = snapshot_save(process, FATE_SNAPSHOT, 0, other_threads(process), path);
+    process->interrupted = before;
     process_unlock(process);
     return why;
 }
@@ -39,7 +42,10 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
         return -ENOSYS;
     process_lock(process);
     thread_absorb_own_bank(process);
+    uint32_t before = process->interrupted;
+    process->interrupted = handlers_running(process);
     int why = snapshot_write(process, FATE_SNAPSHOT, 0, other_threads(process), write, context);
+    process->interrupted = before;
     process_unlock(process);
     return why;
 }

@@ -42,6 +42,10 @@ void entries_of_note(const char *note, entry_sink sink, void *context) {
     entries_of_text("NOTE", RAW_PROCESS, note, sink, context);
 }
 
+void entries_of_exec(const char *path, entry_sink sink, void *context) {
+    entries_of_text("EXEC", RAW_PROCESS, path, sink, context);
+}
+
 void entries_of_image(const struct image *image, entry_sink sink, void *context) {
     struct raw_entry entry;
     clear(&entry);

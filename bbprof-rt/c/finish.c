@@ -1,12 +1,19 @@
-/* finish.c: the process ends, and no more instrumented code of this thread is to come. */
+/* finish.c: the process ends: by exit, when no more instrumented code of this thread is to come; or at once, when all counts are in
+ * the file already and only the fate is to be told. */
 #include "process.h"
 
-/* Other threads that are known to have counters and are not yet dead. Only used where /proc is missing. */
-static int owners_alive(const struct process *process) {
+#define SIGNAL_OF_ABORT 6
+
+static void append_to_log(void *context, struct raw_entry *entry) {
+    raw_append(context, entry);
+}
+
+/* Other threads that are known to have counters in these banks, up to the last, and are not yet dead. */
+static int owners_alive(const struct process *process, enum bank first, enum bank last) {
     int32_t self = platform_thread_id();
     int alive = 0;
     for (const struct image *image = process->images; image != NULL; image = image->next)
-        for (int bank = 0; bank < NUM_BANKS; bank++)
+        for (unsigned bank = first; bank <= (unsigned)last; bank++)
             for (const struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next)
                 if (segment->owner == THREAD_STARTING ||
                     (segment->owner > 0 && segment->owner != self && platform_thread_exists(process->pid, segment->owner)))
@@ -38,6 +45,24 @@ static void rescue(struct process *process, bool others_count) {
     }
 }
 
+static int count_others(const struct process *process) {
+    int others = platform_other_threads(process->helper);
+    return others < 0 ? owners_alive(process, BANK_TLS, BANK_GLOBAL) : others;
+}
+
+/* Threads that nobody told us of count in plain memory, which goes with them. */
+static void note_strangers(struct process *process, int others) {
+    bool has_tls = false;
+    for (const struct image *image = process->images; image != NULL; image = image->next)
+        has_tls = has_tls || image->counters[BANK_TLS] != 0;
+    if (has_tls && others > owners_alive(process, BANK_TLS, BANK_TLS) && !process->has_noted_strangers) {
+        process->has_noted_strangers = true;
+        entries_of_note("A thread was running that neither pthread_create nor thrd_create made (libc makes some for timers, aio and "
+                        "look-ups): what such threads counted is lost; --storage=shared counts it.",
+                        append_to_log, process);
+    }
+}
+
 void process_finish(struct process *process, enum raw_fate fate, int status) {
     /* A child of vfork or of a bare clone that calls exit: not ours to end. */
     if (process->finished || process->pid != platform_process_id())
@@ -45,16 +70,49 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     process_lock(process);
     process->finished = true;
     thread_absorb_own_bank(process);
-    int others = platform_other_threads(process->helper);
-    if (others < 0)
-        others = owners_alive(process);
+    int others = count_others(process);
+    raw_set_interrupted(process, handlers_running(process));
     /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is when
      * there is no room for a second one. */
     bool saved = process->raw.in_use && others == 0 && !name_is_taken(&process->raw) &&
                  snapshot_save(process, fate, status, 0, process->raw.path) == 0;
     if (process->raw.in_use && !saved) {
         rescue(process, others != 0);
+        note_strangers(process, others);
         raw_set_fate(process, fate, status, others);
+    }
+    process_unlock(process);
+}
+
+void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path) {
+    /* vfork's child runs in its parent's memory. */
+    if (process->finished || process->pid != platform_process_id())
+        return;
+    process_lock(process);
+    /* libc ends a quick_exit by _exit, and an abort by raise; in static programs we see both. */
+    bool is_part = (process->announced == FATE_QUICK_EXIT && fate == FATE_EXIT_AT_ONCE) ||
+                   (process->announced == FATE_ABORT && fate == FATE_OWN_SIGNAL && status == SIGNAL_OF_ABORT);
+    if (!is_part) {
+        thread_absorb_own_bank(process);
+        int others = count_others(process);
+        rescue(process, others != 0);
+        note_strangers(process, others);
+        if (exec_path != NULL)
+            entries_of_exec(exec_path, append_to_log, process);
+        process->announced = fate;
+        raw_set_interrupted(process, handlers_running(process));
+        raw_set_fate(process, fate, status, others);
+    }
+    process_unlock(process);
+}
+
+void process_revoke(struct process *process, enum raw_fate fate) {
+    if (process->finished || process->pid != platform_process_id())
+        return;
+    process_lock(process);
+    if (process->announced == fate) {
+        process->announced = FATE_NOT_SEEN;
+        raw_set_fate(process, FATE_NOT_SEEN, 0, 0);
     }
     process_unlock(process);
 }

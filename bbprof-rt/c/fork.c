@@ -94,7 +94,9 @@ void fork_in_child(void) {
         process->start_ticks = platform_start_ticks();
         process->begun_ns = platform_wall_clock_ns();
         process->is_fork_child = true;
-        process->has_noted_aside = process->has_noted_growth = process->finished = false;
+        process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = process->finished = false;
+        process->announced = FATE_NOT_SEEN;
+        process->interrupted = 0;
         process->baseline = 0;
         process->threads = 0;
         process->num_dumps = 0;

@@ -42,6 +42,9 @@ int platform_map_file_over(void *place, int file, uint64_t offset, size_t num_by
 int platform_map_fresh(void *place, size_t num_bytes);
 void platform_unmap(void *view, size_t num_bytes);
 
+/* Copies memory of our own that may not be there; how many bytes could be. */
+long platform_read_memory(const void *from, void *to, size_t num_bytes);
+
 /* process and threads */
 int32_t platform_process_id(void);
 int32_t platform_parent_id(void);
@@ -55,6 +58,11 @@ void platform_sleep(uint64_t nanoseconds);
 /* Handles a signal whose disposition is the default; else -EBUSY. `NULL` puts the default back if `handler` is there. */
 int platform_handle_signal(int number, void (*handler)(int));
 void platform_unhandle_signal(int number, void (*handler)(int));
+/* Would the calling process be ended by this signal, if it were not blocked? */
+bool platform_signal_is_fatal(int number);
+/* Where the stack ends that this address is on, as far as can be told; else the address itself. */
+uintptr_t platform_stack_end(uintptr_t at);
+void platform_exit(int status) __attribute__((noreturn));
 /* Sleeps while *word is `value`, until woken or for no reason. */
 void platform_wait(uint32_t *word, uint32_t value);
 void platform_wake(uint32_t *word);

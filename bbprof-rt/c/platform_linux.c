@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -175,6 +177,12 @@ int platform_map_fresh(void *place, size_t num_bytes) {
 
 void platform_unmap(void *view, size_t num_bytes) {
     CALL3(__NR_munmap, view, num_bytes, 0);
+}
+
+long platform_read_memory(const void *from, void *to, size_t num_bytes) {
+    struct iovec local = {to, num_bytes}, remote = {(void *)(uintptr_t)from, num_bytes};
+    long result = CALL6(__NR_process_vm_readv, platform_process_id(), &local, 1, &remote, 1, 0);
+    return result < 0 ? 0 : result;
 }
 
 /* process and threads */
@@ -352,6 +360,41 @@ void platform_unhandle_signal(int number, void (*handler)(int)) {
     struct kernel_signal_action now, action = {NULL, 0, NULL, 0};
     if (signal_action(number, NULL, &now) == 0 && now.handler == handler)
         signal_action(number, &action, NULL);
+}
+
+/* Signals that do nothing, or stop and continue, by default. */
+#define SIGNAL_BIT(number) (UINT64_C(1) << ((number) - 1))
+#define HARMLESS_SIGNALS                                                                                                           \
+    (SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH) | SIGNAL_BIT(SIGSTOP) |                 \
+     SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU))
+
+bool platform_signal_is_fatal(int number) {
+    struct kernel_signal_action now;
+    if (number < 1 || number > 64 || (HARMLESS_SIGNALS & SIGNAL_BIT(number)) != 0)
+        return false;
+    return signal_action(number, NULL, &now) == 0 && now.handler == NULL;
+}
+
+extern void *__libc_stack_end __attribute__((weak));
+
+#define LARGEST_STACK_BYTES (UINT64_C(1) << 34) /* a guess: what lies farther away is not this stack's */
+
+uintptr_t platform_stack_end(uintptr_t at) {
+    stack_t alternate;
+    if (!failed(CALL3(__NR_sigaltstack, NULL, &alternate, 0)) && (alternate.ss_flags & SS_DISABLE) == 0 &&
+        at - (uintptr_t)alternate.ss_sp < alternate.ss_size)
+        return (uintptr_t)alternate.ss_sp + alternate.ss_size;
+    if (platform_thread_id() == platform_process_id())
+        return &__libc_stack_end != NULL && (uintptr_t)__libc_stack_end - at < LARGEST_STACK_BYTES ? (uintptr_t)__libc_stack_end : at;
+    /* glibc and musl put a thread's own block at the end of its stack. */
+    uintptr_t block;
+    __asm__("mov %%fs:0, %0" : "=r"(block));
+    return block - at < LARGEST_STACK_BYTES ? block : at;
+}
+
+void platform_exit(int status) {
+    for (;;)
+        CALL3(__NR_exit_group, status, 0, 0);
 }
 
 uint64_t platform_block_signals(void) {

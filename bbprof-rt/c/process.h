@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 1u
+#define PROCESS_ABI 2u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 
@@ -75,9 +75,11 @@ struct process {
     uint64_t start_ticks, begun_ns;
     bool wants_file;
     bool is_fork_child;
-    bool has_complained, has_noted_aside, has_noted_growth;
+    bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;
     bool finished;
+    uint32_t announced; /* enum raw_fate: the end that the process announced last */
     uint32_t baseline, threads, num_dumps;
+    uint32_t interrupted; /* activations of the ending thread that handlers interrupted which still run */
     int dump_signal;         /* 0 = none */
     uint64_t dump_period_ns; /* 0 = none */
     int32_t helper;          /* thread that dumps periodically, 0 = none */
@@ -156,6 +158,7 @@ int raw_map_over(struct process *process, void *place, void *view, uint64_t offs
 void raw_append(struct process *process, struct raw_entry *entry);
 void raw_set_fate(struct process *process, enum raw_fate fate, int status, int live_threads);
 void raw_set_baseline(struct process *process, uint32_t baseline);
+void raw_set_interrupted(struct process *process, uint32_t interrupted);
 void raw_set_threads(struct process *process, uint32_t threads);
 void raw_fill_header(struct raw_header *header, const struct process *process, const char *state, uint64_t length_bytes);
 uint32_t raw_fate_word(enum raw_fate fate, int status, int live_threads);
@@ -167,14 +170,28 @@ void entries_of_process(const struct process *process, entry_sink sink, void *co
 void entries_of_image(const struct image *image, entry_sink sink, void *context);
 void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
+void entries_of_exec(const char *path, entry_sink sink, void *context);
 
 /* snapshot.c: the complete profile */
 typedef int (*byte_sink)(void *context, const void *bytes, size_t num_bytes);
 int snapshot_write(struct process *process, enum raw_fate fate, int status, int live_threads, byte_sink sink, void *context);
 /* To a file, which nobody sees before it is whole. */
 int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path);
+
+/* handlers.c */
+/* How many activations of the calling thread were interrupted, in the middle of a block, by signal handlers that still run. */
+uint32_t handlers_running(struct process *process);
+
+/* finish.c */
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */
 void process_finish(struct process *process, enum raw_fate fate, int status);
+/* The process is about to end without destructors: says so in the raw profile, which is right as it is. */
+void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path);
+/* It has not ended. */
+void process_revoke(struct process *process, enum raw_fate fate);
+
+/* interpose_*.c: finds libc's own functions, while that is easy. */
+void interposer_prepare(void);
 
 /* thread_bank.c */
 /* Counts of the calling thread that are in no segment: it was not started through the interposed pthread_create, or has ended. */

@@ -30,7 +30,8 @@ void raw_fill_header(struct raw_header *header, const struct process *process, c
     header->fate = raw_guarded(raw_fate_word(FATE_NOT_SEEN, 0, 0));
     header->baseline = raw_guarded(0);
     header->threads = raw_guarded(process->threads);
-    for (unsigned i = 0; i < 5; i++)
+    header->interrupted = raw_guarded(process->interrupted);
+    for (unsigned i = 0; i < 4; i++)
         header->reserved[i] = 0;
 }
 
@@ -274,6 +275,12 @@ void raw_set_baseline(struct process *process, uint32_t baseline) {
     process->baseline = baseline;
     if (process->raw.in_use)
         set(&process->raw.header->baseline, baseline);
+}
+
+void raw_set_interrupted(struct process *process, uint32_t interrupted) {
+    process->interrupted = interrupted;
+    if (process->raw.in_use)
+        set(&process->raw.header->interrupted, interrupted);
 }
 
 void raw_set_threads(struct process *process, uint32_t threads) {

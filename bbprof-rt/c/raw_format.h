@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define RAW_MAGIC "BBPROFRW"
-#define RAW_VERSION 1u
+#define RAW_VERSION 2u
 #define RAW_STATE_RUNNING "RUN "
 #define RAW_STATE_COMPLETE "DONE"
 #define RAW_PAGE_BYTES 4096u
@@ -28,12 +28,23 @@ struct raw_header {
     uint64_t fate;
     uint64_t baseline;
     uint64_t threads;
-    uint64_t reserved[5];
+    uint64_t interrupted;
+    uint64_t reserved[4];
 };
 _Static_assert(sizeof(struct raw_header) == 128, "HEADER_BYTES");
 _Static_assert(offsetof(struct raw_header, length_bytes) == 40 && offsetof(struct raw_header, fate) == 64, "header");
 
-enum raw_fate { FATE_NOT_SEEN, FATE_EXIT, FATE_EXIT_UNKNOWN, FATE_SNAPSHOT };
+enum raw_fate {
+    FATE_NOT_SEEN,
+    FATE_EXIT,
+    FATE_EXIT_UNKNOWN,
+    FATE_SNAPSHOT,
+    FATE_EXIT_AT_ONCE, /* _exit, _Exit */
+    FATE_QUICK_EXIT,
+    FATE_ABORT,
+    FATE_EXEC,
+    FATE_OWN_SIGNAL, /* raise, kill */
+};
 enum raw_role { ROLE_COUNTS, ROLE_BASELINE_1, ROLE_BASELINE_2 };
 
 struct raw_entry {
@@ -49,7 +60,7 @@ struct raw_entry {
             uint32_t image;
             uint16_t part, length;
             uint8_t bytes[RAW_TEXT_BYTES];
-        } text; /* "PATH", "NOTE", and "PRES" with length = number of modules */
+        } text; /* "PATH", "NOTE", "EXEC", and "PRES" with length = number of modules */
         struct {
             uint32_t image, bank;
             uint64_t offset, counters;

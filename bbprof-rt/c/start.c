@@ -159,6 +159,9 @@ static void start(int argc, char **argv, char **environment) {
         process = process_create(environment, record);
     if (process == NULL)
         return;
+#ifdef BBPROF_RT_EXEC
+    interposer_prepare();
+#endif
     process_lock(process);
     if (first)
         raw_begin(process);

@@ -30,7 +30,7 @@ fn a_child_that_dies() {
             let [parent, child] = run(&program(link), &[how]).profiles().try_into().unwrap();
             assert_tls(&parent, [1, 100, 0, 0, 1]);
             assert_tls(&child, [0, 0, 0, 50, 0]);
-            assert_end(&child, State::Running, Fate::NotSeen);
+            assert_end(&child, State::Ended, Fate::ExitAtOnce { status: 1 });
         }
     }
 }
@@ -73,7 +73,8 @@ fn exec_leaves_both_files() {
         assert_eq!(before.process.pid, after.process.pid);
         assert_eq!(before.process.start_ticks, after.process.start_ticks);
         assert_tls(&before, [1, 100, 0, 0, 0]);
-        assert_end(&before, State::Running, Fate::NotSeen);
+        assert_end(&before, State::Ended, Fate::Exec);
+        assert_eq!(before.process.exec_path, program(link).into_os_string().into_encoded_bytes());
         assert_tls(&after, [1, 100, 0, 0, 1]);
         assert_end(&after, State::Complete, EXIT_0);
     }

@@ -9,7 +9,12 @@ use support::{Link, assert_end, assert_global, assert_tls, program, run};
 /// Runs a scenario in all kinds of links: exit code or signal, thread-local counters 0 to 4, fate.
 #[track_caller]
 fn check(how: &str, code: Result<i32, i32>, tls: [u64; 5], state: State, fate: Fate) {
-    for link in Link::ALL {
+    check_links(&Link::ALL, how, code, tls, state, fate);
+}
+
+#[track_caller]
+fn check_links(links: &[Link], how: &str, code: Result<i32, i32>, tls: [u64; 5], state: State, fate: Fate) {
+    for link in links.iter().copied() {
         let run = run(&program(link), &[how]);
         assert_eq!(run.status.code().ok_or_else(|| run.status.signal().unwrap_or(0)), code, "{link:?}: {}", run.stderr);
         let profile = run.profile();
@@ -40,18 +45,20 @@ fn exit_with_a_code() {
 
 #[test]
 fn exit_without_handlers() {
-    check("_exit", Ok(3), [1, 100, 0, 0, 0], State::Running, Fate::NotSeen);
-    check("quick_exit", Ok(5), [1, 100, 0, 0, 0], State::Running, Fate::NotSeen);
+    check("_exit", Ok(3), [1, 100, 0, 0, 0], State::Ended, Fate::ExitAtOnce { status: 3 });
+    check("quick_exit", Ok(5), [1, 100, 0, 0, 0], State::Ended, Fate::QuickExit { status: 5 });
 }
 
 #[test]
 fn abort_and_signals() {
-    check("abort", Err(6), [1, 100, 0, 0, 0], State::Running, Fate::NotSeen);
+    check("abort", Err(6), [1, 100, 0, 0, 0], State::Ended, Fate::Abort);
     check("segv", Err(11), [1, 100, 0, 0, 0], State::Running, Fate::NotSeen);
-    check("kill", Err(9), [1, 100, 0, 0, 0], State::Running, Fate::NotSeen);
+    // `kill` is seen in dynamic programs only.
+    check_links(&Link::ALL[..1], "kill", Err(9), [1, 100, 0, 0, 0], State::Ended, Fate::OwnSignal { signal: 9 });
+    check_links(&Link::ALL[1..], "kill", Err(9), [1, 100, 0, 0, 0], State::Running, Fate::NotSeen);
 }
 
 #[test]
 fn the_programs_own_handler() {
-    check("handler", Ok(3), [1, 100, 0, 0, 10], State::Running, Fate::NotSeen);
+    check("handler", Ok(3), [1, 100, 0, 0, 10], State::Ended, Fate::ExitAtOnce { status: 3 });
 }

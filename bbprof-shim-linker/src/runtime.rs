@@ -14,17 +14,54 @@ pub(crate) struct Runtime {
     options: Vec<String>,
 }
 
-/// Thread creation is interposed by a definition that shared libraries see, too; the rest is the API of `bbprof.h`.
-const DYNAMIC_OPTIONS: &[&str] = &[
-    "--export-dynamic-symbol=pthread_create",
-    "--export-dynamic-symbol=thrd_create",
-    "--export-dynamic-symbol=_Fork",
-    "--export-dynamic-symbol=bbprof_dump",
-    "--export-dynamic-symbol=bbprof_reset",
-    "--export-dynamic-symbol=bbprof_write",
+/// The creation of threads and the ends of the process are interposed by definitions that shared libraries see, too; the last three
+/// are the API of `bbprof.h`.
+const DYNAMIC_SYMBOLS: &[&str] = &[
+    "pthread_create",
+    "thrd_create",
+    "_Fork",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "abort",
+    "__assert_fail",
+    "raise",
+    "kill",
+    "execl",
+    "execle",
+    "execlp",
+    "execv",
+    "execve",
+    "execvp",
+    "execvpe",
+    "fexecve",
+    "bbprof_dump",
+    "bbprof_reset",
+    "bbprof_write",
 ];
-/// Without a dynamic linker a second definition would clash with libc's.
-const WRAPPED_FUNCTIONS: &[&str] = &["pthread_create", "thrd_create", "fork", "_Fork"];
+/// Without a dynamic linker a second definition would clash with libc's. The names of a group are in one object of the runtime:
+/// a libc has all of them or none.
+const WRAPPED_GROUPS: &[&[&str]] = &[
+    &["pthread_create"],
+    &["thrd_create"],
+    &["fork"],
+    &["_Fork"],
+    &[
+        "_exit",
+        "_Exit",
+        "quick_exit",
+        "abort",
+        "raise",
+        "execl",
+        "execle",
+        "execlp",
+        "execv",
+        "execve",
+        "execvp",
+        "execvpe",
+        "fexecve",
+    ],
+];
 
 /// The variant for a kind of image.
 pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
@@ -32,7 +69,7 @@ pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
         ImageKind::Dynamic => Runtime {
             file_name: "libbbprof_rt_exec.a",
             archive: include_bytes!(concat!(env!("OUT_DIR"), "/exec/libbbprof_rt_exec.a")),
-            options: DYNAMIC_OPTIONS.iter().map(|option| (*option).to_owned()).collect(),
+            options: DYNAMIC_SYMBOLS.iter().map(|symbol| format!("--export-dynamic-symbol={symbol}")).collect(),
         },
         ImageKind::Static => Runtime {
             file_name: "libbbprof_rt_static.a",
@@ -50,8 +87,9 @@ pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
 /// Wraps the functions that the libraries of the link have. The wrappers are asked for by name because some linkers search the
 /// runtime's archive once, before they know of any call.
 fn wrapping(files: &[InputFile]) -> Vec<String> {
-    let there = WRAPPED_FUNCTIONS.iter().filter(|function| inputs::archives_define(files, function));
-    there.flat_map(|function| [format!("--wrap={function}"), format!("--undefined=__wrap_{function}")]).collect()
+    let there = WRAPPED_GROUPS.iter().filter(|group| group.iter().all(|function| inputs::archives_define(files, function)));
+    let functions = there.flat_map(|group| group.iter());
+    functions.flat_map(|function| [format!("--wrap={function}"), format!("--undefined=__wrap_{function}")]).collect()
 }
 
 impl Runtime {

@@ -33,8 +33,8 @@ pub(crate) struct Scan<'a> {
 /// An object that cannot be profiled as it is.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum ScanError {
-    #[error("{origin}: {source}; recompile it")]
-    Manifest { origin: String, source: FormatError },
+    #[error("{origin}: {fault}; recompile it")]
+    Manifest { origin: String, fault: FormatError },
     #[error("{origin}: instrumented for {found}, but only 64-bit x86-64 code can be profiled; compile it without bbprof")]
     Architecture { origin: String, found: String },
 }
@@ -135,7 +135,7 @@ fn sections<'a, H: FileHeader<Endian = Endianness>>(header: &H, bytes: &'a [u8])
 fn read_manifests<'a>(sections: Sections<'a>, optional: bool, origin: impl Fn() -> String) -> Result<Scan<'a>, ScanError> {
     let mut scan = Scan { modules: Vec::new(), has_generated_object: sections.has_note };
     for section in sections.manifests {
-        let damaged = |source| ScanError::Manifest { origin: origin(), source };
+        let damaged = |fault| ScanError::Manifest { origin: origin(), fault };
         if section.is_empty() {
             return Err(damaged(FormatError::Truncated { kind: "manifest", expected_bytes: 64, found_bytes: 0 }));
         }

@@ -5,31 +5,21 @@
 
 mod archive;
 mod measure;
+mod result;
 mod table;
 mod variant;
+mod workload;
 
 use anyhow::{Context, Result, bail};
-use bbprof_tests::{CProgram, lua, sqlite, zstd};
-use measure::{Cost, Instructions, median};
+use measure::Cost;
+use result::{Measured, results};
 use std::path::{Path, PathBuf};
-use table::Table;
 use variant::Variant;
+use workload::Workload;
 
-/// How often each program runs for its time: the median of that many interleaved rounds.
+/// How often each program runs for its time, and is linked for the link time: interleaved rounds.
 const QUICK_ROUNDS: usize = 5;
 const FULL_ROUNDS: usize = 15;
-
-/// What one variant of one program gave.
-struct Measured {
-    variant: &'static str,
-    compile: Cost,
-    link: Cost,
-    text_bytes: u64,
-    instructions: Instructions,
-    run: Vec<Cost>,
-    raw_bytes: Option<u64>,
-    report: Option<Cost>,
-}
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -40,27 +30,12 @@ fn main() -> Result<()> {
     };
     let (root, folder) = (PathBuf::from(root), PathBuf::from(folder));
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-
-    let programs = if quick { vec![lua(), sqlite()] } else { vec![lua(), sqlite(), zstd()] };
-    let mut table = Table::new(&[
-        "program",
-        "variant",
-        "instructions",
-        "user time",
-        "min-max",
-        "compile",
-        "link",
-        "text",
-        "raw profile",
-        "report",
-    ]);
-    for program in &programs {
-        let all = measure_program(program, &root, &folder, if quick { QUICK_ROUNDS } else { FULL_ROUNDS })?;
-        let plain = all.iter().find(|measured| measured.variant == "plain").context("the plain build is always measured")?;
-        for measured in &all {
-            table.add(row(program.name, measured, plain));
-        }
+    let rounds = if quick { QUICK_ROUNDS } else { FULL_ROUNDS };
+    let mut all = Vec::new();
+    for workload in Workload::all(quick) {
+        all.push((workload.program.name, measure_workload(&workload, &root, &folder, rounds)?));
     }
+    let table = results(&all)?;
     println!("{}", versions()?);
     println!("{}", table.terminal());
     let archives = archive::link_with_manifests(&root, &folder)?;
@@ -71,37 +46,42 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn measure_program(program: &CProgram, root: &Path, folder: &Path, rounds: usize) -> Result<Vec<Measured>> {
+fn measure_workload(workload: &Workload, root: &Path, folder: &Path, rounds: usize) -> Result<Vec<Measured>> {
+    let program = &workload.program;
     let mut all = Vec::new();
     let mut built = Vec::new();
     for variant in Variant::all(root) {
         eprintln!("bench: {}: building {}", program.name, variant.name);
         let place = folder.join(program.name).join(variant.name);
-        let Some((executable, compile, link)) = variant.build(program, &place)? else {
+        let (objects, compile) = variant.compile(program, &place)?;
+        let Some((executable, _)) = variant.link(program, &objects, &place)? else {
             eprintln!("bench: {}: {} left out: {}", program.name, variant.name, variant.requirement);
             continue;
         };
-        let instructions = measure::instructions(&executable, program, &place)?;
+        let instructions = measure::instructions(&executable, &workload.counted, &place)?;
         let text_bytes = measure::text_bytes(&executable)?;
         all.push(Measured {
             variant: variant.name,
             compile,
-            link,
+            links: Vec::new(),
             text_bytes,
             instructions,
-            run: Vec::new(),
+            runs: Vec::new(),
             raw_bytes: None,
             report: None,
         });
-        built.push((executable, place));
+        built.push((variant, executable, objects, place));
     }
     for round in 0..rounds {
         eprintln!("bench: {}: round {} of {rounds}", program.name, round + 1);
-        for (measured, (executable, place)) in all.iter_mut().zip(&built) {
-            measured.run.push(measure::run(executable, program, place)?);
+        for (measured, (variant, executable, objects, place)) in all.iter_mut().zip(&built) {
+            measured.runs.push(measure::run(executable, &workload.timed, place)?);
+            let (_, cost) = variant.link(program, objects, place)?.context("linked before, but not again")?;
+            measured.links.push(cost);
         }
     }
-    for (measured, (_, place)) in all.iter_mut().zip(&built) {
+    for (measured, (_, _, _, place)) in all.iter_mut().zip(&built) {
+        // Links repeat byte for byte, so the last one's map has the build id of the last run.
         let raw = place.join("run.bbraw");
         if raw.is_file() {
             measured.raw_bytes = Some(raw.metadata()?.len());
@@ -109,26 +89,6 @@ fn measure_program(program: &CProgram, root: &Path, folder: &Path, rounds: usize
         }
     }
     Ok(all)
-}
-
-fn row(program: &str, measured: &Measured, plain: &Measured) -> Vec<String> {
-    let ratio = |a: f64, b: f64| if b > 0.0 { format!("{:.3}", a / b) } else { "-".to_owned() };
-    let base = median(&plain.run);
-    let times: Vec<f64> = measured.run.iter().map(|cost| cost.user_seconds / base).collect();
-    let least = times.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = times.iter().copied().fold(0.0, f64::max);
-    vec![
-        program.to_owned(),
-        measured.variant.to_owned(),
-        ratio(measured.instructions.0 as f64, plain.instructions.0 as f64),
-        ratio(median(&measured.run), base),
-        format!("{least:.2}-{most:.2}"),
-        ratio(measured.compile.user_seconds, plain.compile.user_seconds),
-        ratio(measured.link.user_seconds, plain.link.user_seconds),
-        ratio(measured.text_bytes as f64, plain.text_bytes as f64),
-        measured.raw_bytes.map_or("-".to_owned(), |bytes| format!("{bytes} B")),
-        measured.report.map_or("-".to_owned(), |cost| format!("{:.3} s", cost.elapsed_seconds)),
-    ]
 }
 
 fn versions() -> Result<String> {

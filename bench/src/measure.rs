@@ -2,7 +2,6 @@
 
 use crate::tool;
 use anyhow::{Context, Result, bail};
-use bbprof_tests::CProgram;
 use object::{Object, ObjectSection, SectionKind};
 use std::ops::AddAssign;
 use std::path::Path;
@@ -14,12 +13,15 @@ use wait4::Wait4;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
     pub(crate) user_seconds: f64,
+    /// User and system.
+    pub(crate) cpu_seconds: f64,
     pub(crate) elapsed_seconds: f64,
 }
 
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
         self.user_seconds += other.user_seconds;
+        self.cpu_seconds += other.cpu_seconds;
         self.elapsed_seconds += other.elapsed_seconds;
     }
 }
@@ -51,35 +53,37 @@ pub(crate) fn timed(command: &mut Command) -> Result<Timed> {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().with_context(|| what.clone())?;
     let ended = child.wait4().with_context(|| what.clone())?;
-    let cost = Cost { user_seconds: ended.rusage.utime.as_secs_f64(), elapsed_seconds: begin.elapsed().as_secs_f64() };
+    let user_seconds = ended.rusage.utime.as_secs_f64();
+    let cpu_seconds = user_seconds + ended.rusage.stime.as_secs_f64();
+    let cost = Cost { user_seconds, cpu_seconds, elapsed_seconds: begin.elapsed().as_secs_f64() };
     Ok(Timed { succeeded: ended.status.success(), cost, what })
 }
 
-/// The median user time.
-pub(crate) fn median(costs: &[Cost]) -> f64 {
-    let mut times: Vec<f64> = costs.iter().map(|cost| cost.user_seconds).collect();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(0.0)
+/// The middle of some values; of two middles the greater.
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn prepared(mut command: Command, program: &CProgram, place: &Path) -> Command {
-    command.args(&program.arguments).current_dir(place);
+fn prepared(mut command: Command, arguments: &[String], place: &Path) -> Command {
+    command.args(arguments).current_dir(place);
     command.env("BBPROF_OUT", place.join("run.bbraw")).env("LLVM_PROFILE_FILE", place.join("peer.profraw"));
     command
 }
 
 /// Runs the program once, for its time.
-pub(crate) fn run(executable: &Path, program: &CProgram, place: &Path) -> Result<Cost> {
-    Ok(timed(&mut prepared(Command::new(executable), program, place))?.cost)
+pub(crate) fn run(executable: &Path, arguments: &[String], place: &Path) -> Result<Cost> {
+    Ok(timed(&mut prepared(Command::new(executable), arguments, place))?.cost)
 }
 
 /// Runs the program under valgrind. A copy without debug information, which valgrind 3.19 cannot read when clang 22 wrote it.
-pub(crate) fn instructions(executable: &Path, program: &CProgram, place: &Path) -> Result<Instructions> {
+pub(crate) fn instructions(executable: &Path, arguments: &[String], place: &Path) -> Result<Instructions> {
     let stripped = place.join("stripped");
     timed(Command::new("strip").arg("-g").arg("-o").arg(&stripped).arg(executable))?.expect_success()?;
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&stripped);
-    let output = prepared(command, program, place).output().context("valgrind")?;
+    let output = prepared(command, arguments, place).output().context("valgrind")?;
     let log = String::from_utf8_lossy(&output.stderr).into_owned();
     let count = log.lines().find_map(|line| line.split_once("Collected : ")).and_then(|(_, count)| count.trim().parse().ok());
     Ok(Instructions(count.with_context(|| format!("valgrind gave no instruction count: {log}"))?))

@@ -28,6 +28,7 @@ impl Variant {
             peer("plain", &[]),
             ours("bbprof", &[]),
             ours("bbprof -fPIC", &["-fPIC"]),
+            ours("bbprof shared", &["--bbprof-storage=shared"]),
             ours("bbprof atomic", &["--bbprof-storage=atomic"]),
             ours("bbprof patterns", &["--bbprof-counters=patterns"]),
             ours("bbprof blocks", &["--bbprof-counters=blocks"]),
@@ -38,26 +39,31 @@ impl Variant {
         ]
     }
 
-    /// Compiles each file, then links: the executable and both costs. `None` when the link fails for want of a peer's runtime.
-    pub(crate) fn build(&self, program: &CProgram, place: &Path) -> Result<Option<(PathBuf, Cost, Cost)>> {
+    /// Compiles each file.
+    pub(crate) fn compile(&self, program: &CProgram, place: &Path) -> Result<(Vec<PathBuf>, Cost)> {
         std::fs::create_dir_all(place).with_context(|| place.display().to_string())?;
-        let mut compile = Cost::default();
+        let mut cost = Cost::default();
         let mut objects = Vec::new();
         for (position, source) in program.sources.iter().enumerate() {
             let object = place.join(format!("{position}.o"));
             let mut command = self.command(place);
             command.args([LEVEL, "-c", "-o"]).arg(&object).args(self.options).args(&program.options).arg(source);
-            compile += timed(&mut command)?.expect_success()?;
+            cost += timed(&mut command)?.expect_success()?;
             objects.push(object);
         }
+        Ok((objects, cost))
+    }
+
+    /// Links. `None` when that fails for want of a peer's runtime.
+    pub(crate) fn link(&self, program: &CProgram, objects: &[PathBuf], place: &Path) -> Result<Option<(PathBuf, Cost)>> {
         let executable = place.join(program.name);
         let mut command = self.command(place);
-        command.arg("-o").arg(&executable).args(self.options).args(&objects).args(&program.libraries);
+        command.arg("-o").arg(&executable).args(self.options).args(objects).args(&program.libraries);
         let link = timed(&mut command)?;
         if !link.succeeded && !self.requirement.is_empty() && self.name != "plain" {
             return Ok(None);
         }
-        Ok(Some((executable, compile, link.expect_success()?)))
+        Ok(Some((executable, link.expect_success()?)))
     }
 
     fn command(&self, place: &Path) -> Command {

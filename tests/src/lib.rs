@@ -4,6 +4,7 @@
 //! The tests run what a user would run. `cargo xtask test` installs bbprof into a private root and passes it in `BBPROF_ROOT`.
 
 mod application;
+mod browser;
 mod cargo;
 mod case;
 mod command;
@@ -14,8 +15,10 @@ mod profiled_run;
 mod programs;
 mod tally;
 mod tools;
+mod truth;
 
 pub use application::Application;
+pub use browser::Browser;
 pub use cargo::{Cargo, Verdict, is_long, profiles_in, verify};
 pub use case::{Case, Language};
 pub use command::{Outcome, Run};
@@ -25,6 +28,7 @@ pub use parcel::Parcel;
 pub use profiled_run::ProfiledRun;
 pub use programs::{CProgram, calm_lua, lua, package_source, sqlite, zstd};
 pub use tools::{Sandbox, tool};
+pub use truth::Truth;
 
 /// The optimisation levels that everything in C and C++ is tested at.
 pub const LEVELS: [&str; 5] = ["-O0", "-O1", "-O2", "-O3", "-Os"];

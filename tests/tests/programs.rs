@@ -19,9 +19,13 @@ fn compile(program: &CProgram, compiler: &Path, sandbox: &Sandbox, output: &str,
 }
 
 fn check_at(program: &CProgram, level: &str) {
+    check_with(program, level, "check");
+}
+
+fn check_with(program: &CProgram, level: &str, counters: &str) {
     let sandbox = Sandbox::new(program.name);
     let plain = compile(program, "clang-22".as_ref(), &sandbox, "plain", &[level]);
-    let profiled = compile(program, &tool("bbprof-cc"), &sandbox, "profiled", &[level, "--bbprof-counters=check"]);
+    let profiled = compile(program, &tool("bbprof-cc"), &sandbox, "profiled", &[level, &format!("--bbprof-counters={counters}")]);
     let expected = Run::new(plain).args(&program.arguments).in_folder(sandbox.path()).outcome().expect_code(program.exit_code);
     let raw = sandbox.join("run.bbraw");
     let found = Run::new(profiled)
@@ -57,4 +61,17 @@ fn sqlite_is_exact() {
 #[test]
 fn zstd_is_exact() {
     levels().iter().for_each(|level| check_at(&zstd(), level));
+}
+
+/// The edges that follow from counters of paths equal the counter on every edge, too.
+#[test]
+fn paths_are_exact() {
+    for level in ["-O0", "-O2"] {
+        check_with(&lua(), level, "paths-check");
+    }
+    if std::env::var_os("BBPROF_LONG").is_some() {
+        for level in LEVELS {
+            [lua(), sqlite(), zstd()].iter().for_each(|program| check_with(program, level, "paths-check"));
+        }
+    }
 }

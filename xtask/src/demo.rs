@@ -36,7 +36,10 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     let profile = target.join("notes.bbprof");
     let kept = profile.display().to_string();
     at(&mut command("bbprof", ["merge", "-o", &kept, run.trim_end()]))?;
+    let report = target.join("report");
+    at(&mut command("bbprof", ["export", &format!("html={}", report.display()), &kept]))?;
     headline("next");
+    println!("Open {}/index.html in a browser to click through all of it.", report.display());
     println!("The profile is {kept}; the tools are in {}:", bin.display());
     println!("  bbprof report --by file {kept}");
     println!("  bbprof annotate {kept} FUNCTION");

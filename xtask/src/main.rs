@@ -3,6 +3,7 @@
 
 mod command;
 mod demo;
+mod explorer;
 mod install;
 mod setup;
 mod test;
@@ -20,7 +21,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 6] = [
+const TASKS: [Task; 7] = [
     Task { name: "demo", arguments: "", about: "set up, build bbprof, profile a real program, show the result", run: demo::run },
     Task {
         name: "test",
@@ -30,6 +31,12 @@ const TASKS: [Task; 6] = [
     },
     Task { name: "bench", arguments: "[--quick]", about: "measure what profiling costs, peers side by side", run: bench },
     Task { name: "install", arguments: "[--root DIR]", about: "install into DIR (default: cargo's home)", run: install::run },
+    Task {
+        name: "explorer",
+        arguments: "[--check]",
+        about: "build the page of the HTML explorer, with npm; --check: compare only",
+        run: explorer::run,
+    },
     Task { name: "ci", arguments: "", about: "what continuous integration runs: test, then the demo", run: test::ci },
     Task { name: "tidy", arguments: "", about: "check the rules of the source tree", run: tidy::run },
 ];

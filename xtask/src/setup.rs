@@ -39,9 +39,14 @@ pub(crate) const TEST: &[Need] = &[
     need("mold", "mold"),
     need("lcov", "lcov"),
     need("valgrind", "valgrind"),
+    need("graphviz", "dot"),
+    need("libxml2-utils", "xmllint"),
+    need("protobuf-compiler", "protoc"),
+    need("python3", "python3"),
     need("g++", "g++"),
     need("libclang-rt-22-dev", "/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.asan-x86_64.a"),
     need("binutils", "ld.gold"),
+    need("chromium", "chromium"),
 ];
 
 /// Something is missing that we may not install. Exit code 2.

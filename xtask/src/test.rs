@@ -2,7 +2,7 @@
 
 use crate::command::{cargo, run as execute};
 use crate::install::{install, target_dir};
-use crate::{demo, setup, tidy};
+use crate::{demo, explorer, setup, tidy};
 use anyhow::{Result, bail};
 
 /// The task `test`.
@@ -17,6 +17,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         setup::ensure_components(&["fmt", "clippy"])?;
         execute(&mut cargo(["fmt", "--all", "--check"]))?;
         tidy::run(&[])?;
+        explorer::check()?;
         execute(&mut cargo(["clippy", "--locked", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
         execute(&mut cargo(["test", "--locked", "--workspace", "--exclude", "bbprof-tests", "--quiet"]))?;
     }

@@ -92,7 +92,7 @@ fn sources() -> Result<Vec<PathBuf>> {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_dir() {
-                if !name.starts_with('.') && name != "target" && !path.ends_with("tests/cases") {
+                if !name.starts_with('.') && name != "target" && name != "node_modules" && !path.ends_with("tests/cases") {
                     pending.push(path);
                 }
             } else if path.extension().is_some_and(|end| ["rs", "c", "h", "cpp"].iter().any(|known| end == *known)) {

@@ -76,9 +76,11 @@ impl Context {
         let plugin_options = PluginOptions {
             counters: settings.counters.unwrap_or_default(),
             storage: settings.storage.unwrap_or_default(),
+            path_limit: settings.path_limit()?,
             tls: packages.tls(),
             ir: settings.ir.unwrap_or_default(),
             filters: settings.filters()?,
+            weights: settings.frequencies()?,
             tagged: true,
         };
         let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
@@ -146,13 +148,11 @@ impl Context {
 fn all_settings(own: Settings, metadata: &Metadata) -> Result<Settings> {
     let mut settings = own.or(Settings::from_file_above(&std::env::current_dir()?)?);
     if let Some(package) = metadata.root_package() {
-        let place = format!("{} [package.metadata.bbprof]", package.manifest_path);
-        settings = settings.or(Settings::from_metadata(&package.metadata, &place)?);
+        let manifest = package.manifest_path.as_std_path();
+        settings = settings.or(Settings::from_metadata(&package.metadata, manifest, "package.metadata.bbprof")?);
     }
-    let place = format!("{} [workspace.metadata.bbprof]", metadata.workspace_root.join("Cargo.toml"));
-    let settings = settings.or(Settings::from_metadata(&metadata.workspace_metadata, &place)?);
-    settings.check()?;
-    Ok(settings)
+    let manifest = metadata.workspace_root.join("Cargo.toml");
+    Ok(settings.or(Settings::from_metadata(&metadata.workspace_metadata, manifest.as_std_path(), "workspace.metadata.bbprof")?))
 }
 
 /// The user's `--target`, else cargo's configuration, else the host. Refuses what the runtime is not there for.

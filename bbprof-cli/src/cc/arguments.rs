@@ -2,7 +2,7 @@
 
 use crate::cache;
 use crate::exit::require;
-use crate::plugin::{Filters, PluginOptions};
+use crate::plugin::{Filters, PluginOptions, path_limit};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::ffi::{OsStr, OsString};
@@ -14,6 +14,8 @@ pub(crate) struct Arguments {
     /// What goes to clang.
     pub clang: Vec<OsString>,
     pub options: PluginOptions,
+    /// The profile to place counters by.
+    pub weights: Option<PathBuf>,
     /// Only asks or preprocesses: clang as it is.
     pub is_plain: bool,
     /// Calls the linker.
@@ -32,6 +34,10 @@ impl Arguments {
         let mut arguments = Self { links: true, ..Self::default() };
         for word in words {
             let text = word.to_string_lossy();
+            if let Some(profile) = text.strip_prefix("--bbprof-weights=") {
+                arguments.weights = Some(profile.into());
+                continue;
+            }
             if let Some(option) = text.strip_prefix("--bbprof-") {
                 set(&mut arguments.options, option)?;
                 continue;
@@ -81,6 +87,7 @@ fn set(options: &mut PluginOptions, option: &str) -> Result<()> {
     match (key, value) {
         ("counters", Some(value)) => options.counters = choice(key, value)?,
         ("storage", Some(value)) => options.storage = choice(key, value)?,
+        ("path-limit", Some(value)) => options.path_limit = Some(path_limit(value)?),
         ("tls", Some(value)) => options.tls = choice(key, value)?,
         ("ir", None | Some("1")) => options.ir = true,
         ("ir", Some("0")) => options.ir = false,
@@ -88,7 +95,7 @@ fn set(options: &mut PluginOptions, option: &str) -> Result<()> {
             pattern(&mut options.filters, key).into_iter().for_each(|list| list.push(value.to_owned()));
         }
         _ => require!(
-            "--bbprof-{option}: not an option of bbprof-cc (--bbprof-counters=, --bbprof-storage=, --bbprof-tls=, --bbprof-ir, --bbprof-include=, --bbprof-exclude-fn=, --bbprof-include-file=, --bbprof-exclude-file=)"
+            "--bbprof-{option}: not an option of bbprof-cc (--bbprof-counters=, --bbprof-storage=, --bbprof-path-limit=, --bbprof-tls=, --bbprof-ir, --bbprof-weights=, --bbprof-include=, --bbprof-exclude-fn=, --bbprof-include-file=, --bbprof-exclude-file=)"
         ),
     }
     Ok(())
@@ -142,7 +149,7 @@ mod tests {
     fn wrong_options_are_named() {
         assert!(parse("--bbprof-colour=red").unwrap_err().to_string().contains("--bbprof-colour=red: not an option"));
         let error = parse("--bbprof-counters=all").unwrap_err().to_string();
-        assert_eq!(error, "--bbprof-counters=all: expected one of edges, blocks, patterns, check");
+        assert_eq!(error, "--bbprof-counters=all: expected one of edges, blocks, patterns, check, paths, paths-check");
         assert!(parse("--bbprof-include=(").is_err());
     }
 

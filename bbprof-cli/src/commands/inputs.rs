@@ -1,5 +1,6 @@
 //! From the words of a command line to counters and profiles: raw, merged, folders of both, or the last run.
 
+use super::progress::Progress;
 use crate::exit::Requirement;
 use crate::locate::MapFinder;
 use anyhow::{Context, Result, bail};
@@ -76,14 +77,17 @@ impl Loaded {
 pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, mut take: impl FnMut(MergedProfile) -> Result<()>) -> Result<usize> {
     let files = if profiles.is_empty() { last_run()? } else { expand(profiles)? };
     let mut num_damaged = 0;
+    let progress = Progress::new("profiles", files.len());
     for chunk in files.chunks(FILES_AT_ONCE) {
         let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_profile(path)).collect();
         for (path, part) in chunk.iter().zip(parts) {
-            match part.and_then(&mut take).with_context(|| path.display().to_string()) {
+            let taken = part.and_then(|part| progress.aside(|| take(part))).with_context(|| path.display().to_string());
+            progress.step();
+            match taken {
                 Ok(()) => {}
                 Err(error) if strict || files.len() == 1 || error.is::<Requirement>() => return Err(error),
                 Err(error) => {
-                    eprintln!("bbprof: skipped {error:#}");
+                    progress.aside(|| eprintln!("bbprof: skipped {error:#}"));
                     num_damaged += 1;
                 }
             }
@@ -100,12 +104,19 @@ pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, mut take: impl FnMu
 pub(crate) struct Images {
     finder: MapFinder,
     images: HashMap<BuildId, Arc<Image>>,
+    /// Whether many processes of one image are to be solved.
+    for_many: bool,
 }
 
 impl Images {
     /// Looks in `maps` first.
     pub(crate) fn new(maps: &MapArgs) -> Self {
-        Self { finder: MapFinder::new(&maps.maps), images: HashMap::new() }
+        Self { finder: MapFinder::new(&maps.maps), images: HashMap::new(), for_many: false }
+    }
+
+    /// Likewise, to solve the counters of many processes one after the other.
+    pub(crate) fn for_many(maps: &MapArgs) -> Self {
+        Self { for_many: true, ..Self::new(maps) }
     }
 
     /// Solves the counters of a profile.
@@ -123,7 +134,8 @@ impl Images {
                         }
                     };
                     let image = BuildMap::decode(&bytes).context(name.clone())?;
-                    let image = Arc::new(Image::decode(image).context(name)?);
+                    let image = Image::decode(image).context(name)?;
+                    let image = Arc::new(if self.for_many { image.for_many() } else { image });
                     self.images.insert(counters.build_id, Arc::clone(&image));
                     image
                 }
@@ -161,7 +173,7 @@ pub(crate) fn read_profile(path: &Path) -> Result<MergedProfile> {
 }
 
 /// The files behind the words; folders are looked through to the bottom.
-fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub(crate) fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in profiles {
         let metadata = std::fs::metadata(path).map_err(|error| Requirement(format!("{}: {error}", path.display())))?;

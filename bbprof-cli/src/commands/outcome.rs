@@ -6,6 +6,8 @@
 pub(crate) enum Outcome {
     /// Done.
     Done = 0,
+    /// Done, and there is a regression.
+    Regression = 3,
     /// Done with all inputs but damaged ones, which were named.
     DamagedSkipped = 4,
     /// Done, and the profile is not exact.

@@ -43,3 +43,11 @@ pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
     file.persist(path).map_err(|error| error.error).with_context(cannot)?;
     Ok(value)
 }
+
+/// Makes sure that a folder is there to write into.
+pub(crate) fn make_folder(path: &Path) -> Result<()> {
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) {
+        crate::exit::require!("{}: is a file; this export needs a folder", path.display());
+    }
+    std::fs::create_dir_all(path).with_context(|| format!("{}: cannot be made", path.display()))
+}

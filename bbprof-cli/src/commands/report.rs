@@ -1,10 +1,14 @@
 //! `bbprof report`: the summary.
 
 use super::inputs::{Loaded, MapArgs, ProfileArgs, load};
+use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
+use super::sizes::Sizes;
+use crate::exit::require;
 use anyhow::{Context, Result};
-use bbprof_report::{GroupBy, SortBy, SummaryOptions, write_summary};
+use bbprof_profile::Profile;
+use bbprof_report::{GroupBy, SortBy, Style, SummaryOptions, write_bias, write_copies, write_ledger, write_summary};
 use std::io::Write;
 use std::path::Path;
 
@@ -22,9 +26,14 @@ pub(crate) struct ReportArgs {
     /// What its rows are
     #[arg(long, value_enum, default_value_t = By::Function)]
     by: By,
-    /// Columns of the output; without it, those of the terminal, else 80
-    #[arg(long, value_name = "COLUMNS")]
-    width: Option<usize>,
+    /// Instead: which way branches go, the hardest ones, those that go one way only, and switches
+    #[arg(long, conflicts_with_all = ["copies", "sort", "by"])]
+    bias: bool,
+    /// Instead: what became of functions of the source that have several copies (instantiations, inlined copies); or each copy of FUNCTION
+    #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with_all = ["sort", "by"])]
+    copies: Option<String>,
+    #[command(flatten)]
+    look: LookArgs,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
@@ -48,6 +57,16 @@ enum By {
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Outcome> {
     let (profile, num_damaged) = load(&args.input)?;
+    let style = args.look.style(&std::io::stdout());
+    let outcome = if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done };
+    if args.bias {
+        to_stdout(|out| write_bias(&profile, args.top, style, out))?;
+        return Ok(outcome);
+    }
+    if let Some(wanted) = &args.copies {
+        write_copies_of(&profile, wanted, args.top, style)?;
+        return Ok(outcome);
+    }
     let options = SummaryOptions {
         top: args.top,
         sort: match args.sort {
@@ -61,21 +80,34 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Outcome> {
             By::Module => GroupBy::Module,
             By::Instantiation => GroupBy::Instantiation,
         },
-        width: args.width.unwrap_or_else(terminal_width),
+        style,
     };
     to_stdout(|out| write_summary(&profile, &options, out))?;
-    Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
+    Ok(outcome)
+}
+
+/// The copy ledger, or the copies of the functions that are called so.
+fn write_copies_of(profile: &Profile, wanted: &str, top: usize, style: Style) -> Result<()> {
+    if wanted.is_empty() {
+        return to_stdout(|out| write_ledger(profile, top, style, out));
+    }
+    let sizes = Sizes::new(profile);
+    let mut text = Vec::new();
+    let found = write_copies(profile, wanted, top, style, &|image, symbol| sizes.of(image, symbol), &mut text)?;
+    if found == 0 {
+        require!("no function of the source is called {wanted:?}; `bbprof report --copies` lists those with several copies");
+    }
+    to_stdout(|out| out.write_all(&text))
 }
 
 /// The summary of all profiles in `folder`, as `cargo bbprof run` prints it at the end.
 pub(crate) fn write_run_summary(folder: &Path, out: &mut dyn Write) -> Result<()> {
     let profile = Loaded::read(&[folder.to_owned()], false)?.solve(&MapArgs::default())?;
-    let options = SummaryOptions { top: 10, sort: SortBy::Instructions, by: GroupBy::Function, width: terminal_width() };
+    let options = SummaryOptions {
+        top: 10,
+        sort: SortBy::Instructions,
+        by: GroupBy::Function,
+        style: LookArgs::default().style(&std::io::stderr()),
+    };
     write_summary(&profile, &options, out).context("summary")
-}
-
-/// Columns of the terminal; 80 where there is none.
-fn terminal_width() -> usize {
-    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
-    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).or_else(columns).unwrap_or(80)
 }

@@ -1,11 +1,13 @@
 //! `bbprof verify`: is it exact, and if not, what is not and why.
 
-use super::inputs::{Images, ProfileArgs, each_input};
+use super::inputs::{Images, Loaded, ProfileArgs, each_input};
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use anyhow::Result;
-use bbprof_report::{Verdict, write_skipped};
+use bbprof_profile::demangle;
+use bbprof_report::{Verdict, write_interruptible, write_skipped};
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Prove that each profile is exact, or name each exception with its reason (exit code 5)
 #[derive(clap::Args, Debug)]
@@ -15,22 +17,47 @@ pub(crate) struct VerifyArgs {
     /// Also list the functions that were not instrumented, and why
     #[arg(long)]
     skipped: bool,
+    /// Also list, for processes that ended while code was running, the functions and blocks where it may have been interrupted
+    #[arg(long)]
+    interrupted: bool,
+    /// Also compare every block and edge with this profile of the same code and input, counted in another way (repeatable: the sum)
+    #[arg(long, value_name = "PROFILE")]
+    against: Vec<PathBuf>,
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
-    let mut images = Images::new(&args.input.maps);
+    let mut images = Images::for_many(&args.input.maps);
     let mut verdict = Verdict::default();
     let num_damaged = each_input(&args.input.profiles, false, |part| {
         let profile = images.solve(part)?;
         to_stdout(|out| {
             verdict.add(&profile, out)?;
+            if args.interrupted {
+                write_interruptible(&profile, out)?;
+            }
             if args.skipped { write_skipped(&profile, out) } else { Ok(()) }
         })
     })?;
     to_stdout(|out: &mut dyn Write| verdict.finish(out))?;
-    Ok(match (verdict.is_exact(), num_damaged) {
+    let agrees = args.against.is_empty() || compare(args)?;
+    Ok(match (verdict.is_exact() && agrees, num_damaged) {
         (false, _) => Outcome::NotExact,
         (true, 0) => Outcome::Done,
         (true, _) => Outcome::DamagedSkipped,
     })
+}
+
+/// Compares the sum of the profiles with the sum of the others; whether they agree.
+fn compare(args: &VerifyArgs) -> Result<bool> {
+    let here = Loaded::read(&args.input.profiles, false)?.solve(&args.input.maps)?;
+    let there = Loaded::read(&args.against, false)?.solve(&args.input.maps)?;
+    let comparison = here.compare_with(&there);
+    to_stdout(|out| {
+        for difference in &comparison.disagreements {
+            writeln!(out, "differs: {}: {}", demangle(&difference.symbol), difference.what)?;
+        }
+        let differences = comparison.disagreements.len();
+        writeln!(out, "compared: {} functions, {} edges, {differences} differences", comparison.functions, comparison.edges)
+    })?;
+    Ok(comparison.disagreements.is_empty())
 }

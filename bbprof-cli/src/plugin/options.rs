@@ -5,6 +5,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
+use std::path::PathBuf;
 
 /// Where counters stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum, Serialize, Deserialize)]
@@ -19,6 +20,21 @@ pub(crate) enum Counters {
     Patterns,
     /// As `edges`, and one more on every edge, which `bbprof verify` compares.
     Check,
+    /// On paths without cycles: which ways through each function were taken, and how often.
+    Paths,
+    /// As `paths`, and one more on every edge, which `bbprof verify` compares.
+    PathsCheck,
+}
+
+/// The limits of paths that can be asked for: each path has a counter of 8 bytes in each thread.
+pub(crate) const PATH_LIMITS: std::ops::RangeInclusive<u64> = 1..=1 << 20;
+
+/// A limit of paths, checked.
+pub(crate) fn path_limit(text: &str) -> Result<u32> {
+    match text.parse::<u64>() {
+        Ok(limit) if PATH_LIMITS.contains(&limit) => Ok(limit as u32),
+        _ => require!("path-limit {text}: expected a number of paths from {} to {}", PATH_LIMITS.start(), PATH_LIMITS.end()),
+    }
 }
 
 /// Where the counters' memory is.
@@ -62,9 +78,13 @@ pub(crate) struct PluginOptions {
     pub counters: Counters,
     pub storage: Storage,
     pub tls: Tls,
+    /// Most paths of a function, when it is not the plugin's own choice.
+    pub path_limit: Option<u32>,
     /// Keep the IR text of each block in the manifest.
     pub ir: bool,
     pub filters: Filters,
+    /// File with the frequencies that counters are placed by, from [`crate::weights`].
+    pub weights: Option<PathBuf>,
     /// rustc's link-time optimisation brings foreign code in: instrument only what was tagged before.
     pub tagged: bool,
 }
@@ -120,6 +140,12 @@ impl PluginOptions {
         for (key, value) in self.filters.lines() {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{key}={value}");
+        }
+        if let Some(limit) = self.path_limit {
+            let _ = writeln!(text, "path-limit={limit}");
+        }
+        if let Some(file) = &self.weights {
+            let _ = writeln!(text, "weights={}", file.display());
         }
         text
     }

@@ -1,6 +1,7 @@
 //! Bad input: one clear message, the documented exit code, never a panic or a wrong number.
 
 use crate::folder::{Folder, Said};
+use bbprof_format::map::VERSION;
 use std::fs;
 
 /// One line on stderr that says all of this.
@@ -39,7 +40,11 @@ fn damaged_maps() {
     let mut newer = map;
     newer[8] += 1;
     fs::write(folder.path("app.bbmap"), newer).expect("written");
-    one_message(&folder.bbprof(&["report"]), 1, &["app.bbmap", "version 2", "reads version 1"]);
+    one_message(
+        &folder.bbprof(&["report"]),
+        1,
+        &["app.bbmap", &format!("version {}", VERSION + 1), &format!("reads version {VERSION}")],
+    );
 }
 
 #[test]

@@ -51,6 +51,7 @@ impl Folder {
             state: State::Complete,
             fate: Fate::Exit { status: Some(0) },
             live_threads: 0,
+            interrupted: 0,
             threads: 1,
             notes: vec![],
             images: vec![ImageCounts {

@@ -142,6 +142,19 @@ impl Walked {
         node
     }
 
+    /// One more activation from X, which stops for ever in the middle of the node that is given.
+    pub(crate) fn interrupt(&mut self, cfg: &Cfg, random: &mut Random) -> Option<NodeId> {
+        let routes = Routes::of(cfg);
+        let mut at = random.pick(&routes.entries).and_then(|edge| self.take(cfg, edge))?;
+        for _ in 0..random.below(12) {
+            let inside: Vec<EdgeId> =
+                routes.flow[at.index()].iter().copied().filter(|edge| cfg.edge(*edge).to != Endpoint::X).collect();
+            let Some(edge) = random.pick(&inside) else { break };
+            at = self.take(cfg, edge)?;
+        }
+        Some(at)
+    }
+
     /// What the counters of a plan counted.
     pub(crate) fn counts(&self, plan: &CounterPlan) -> Vec<u64> {
         let count = |site: &CounterSite| match site {

@@ -1,7 +1,9 @@
 //! What a manifest tells of a module: its functions, their graphs, what stands in each node, and where each counter sits.
 
 use crate::Digest;
-use bbprof_flow::{Cfg, CfgError, CounterPlan, CounterSite, EdgeId, EdgeRole, Endpoint, FlowEdge, NodeId, Splitting};
+use bbprof_flow::{
+    Cfg, CfgError, CounterPlan, CounterSite, EdgeId, EdgeRole, Endpoint, FlowEdge, NodeId, PathNumbering, Splitting, Weights,
+};
 use serde::{Deserialize, Serialize};
 
 /// Index into [`Module::strings`].
@@ -23,6 +25,8 @@ pub enum CounterMode {
     Blocks,
     /// [`CounterMode::Blocks`] less what Hucovic's four patterns save.
     Patterns,
+    /// One for each acyclic path: exact paths, and from them nodes and edges.
+    Paths,
 }
 
 /// One compiled module.
@@ -66,6 +70,17 @@ pub enum Linkage {
     Comdat,
 }
 
+/// Where the weights come from that decided the places of a function's counters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum WeightSource {
+    /// The compiler's estimates.
+    Estimated,
+    /// An earlier profile.
+    Measured,
+    /// The compiler's estimates, because the function's graph is not the one of the earlier profile any more.
+    Stale,
+}
+
 /// One function.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Function {
@@ -83,6 +98,8 @@ pub struct Function {
     pub shape: Digest,
     /// Digest of the opcode sequences, taken before anything was inserted.
     pub content: Digest,
+    /// Where the weights of its edges come from.
+    pub weights: WeightSource,
     /// Number of basic blocks, as generated; block 0 is the entry.
     pub num_blocks: u32,
     /// Nodes in block order; node 0 is the start of the entry.
@@ -97,6 +114,17 @@ pub struct Function {
     pub sites: Vec<Site>,
     /// Check mode: where each of the counters behind the planned ones is incremented, one for every edge that code can count.
     pub check_sites: Vec<Site>,
+    /// Its paths, in mode [`CounterMode::Paths`]; their counters, by path number, are in the place of the planned ones.
+    pub paths: Option<Paths>,
+}
+
+/// What tells the paths of a function, and their numbers, from its graph and the weights of its edges.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Paths {
+    /// How many there are.
+    pub num_paths: u32,
+    /// The cut edges, rising: those that close a cycle, and those without which there would be too many paths.
+    pub cuts: Vec<u32>,
 }
 
 /// A basic block, or a part of one that ends at a call which may not return.
@@ -108,6 +136,8 @@ pub struct Node {
     pub opcodes: Vec<(StringId, u32)>,
     /// Source locations and how many instructions have each. Instructions without any (or with line 0) are not in here.
     pub locations: Vec<(LocationId, u32)>,
+    /// Source location of its last instruction: the terminator of the block, or the call that ends the node.
+    pub last_location: Option<LocationId>,
     /// Calls in the order they are made; intrinsics left out.
     pub calls: Vec<CallSite>,
     /// The IR text, one instruction a line, when kept.
@@ -266,10 +296,33 @@ impl Function {
         CounterPlan { sites: self.sites.iter().map(|site| (*site).into()).collect() }
     }
 
+    /// How many planned counters it has: one for each site, or for each path.
+    #[must_use]
+    pub fn num_planned(&self) -> usize {
+        self.paths.as_ref().map_or(self.sites.len(), |paths| paths.num_paths as usize)
+    }
+
     /// How many counters it has, with those of check mode.
     #[must_use]
     pub fn num_counters(&self) -> usize {
-        self.sites.len() + self.check_sites.len()
+        self.num_planned() + self.check_sites.len()
+    }
+
+    /// The numbered paths of its graph, if these are what was counted.
+    ///
+    /// # Errors
+    /// When the cuts are none of this graph, or leave another number of paths than was counted.
+    pub fn path_numbering(&self) -> Option<Result<PathNumbering, String>> {
+        let paths = self.paths.as_ref()?;
+        let number = || {
+            let cfg = self.cfg().map_err(|e| e.to_string())?;
+            let weights = Weights { nodes: vec![1; self.nodes.len()], edges: self.edges.iter().map(|edge| edge.weight).collect() };
+            let cuts: Vec<EdgeId> = paths.cuts.iter().map(|cut| EdgeId::new(*cut)).collect();
+            let numbering = PathNumbering::with_cuts(&cfg, &weights, &cuts).map_err(|e| e.to_string())?;
+            let (expected, found) = (u64::from(paths.num_paths), numbering.num_paths());
+            if expected == found { Ok(numbering) } else { Err(format!("{expected} paths were counted, its graph has {found}")) }
+        };
+        Some(number())
     }
 }
 

@@ -90,6 +90,9 @@ impl Module {
             for (location, _) in &node.locations {
                 self.validate_location(*location, "location of a node")?;
             }
+            if let Some(location) = node.last_location {
+                self.validate_location(location, "location of a last instruction")?;
+            }
             for call in &node.calls {
                 if let Callee::Symbol(symbol) = call.callee {
                     self.validate_string(symbol, "callee")?;
@@ -139,6 +142,12 @@ fn validate_counters(function: &Function, arrays: &[ArrayHeader]) -> Result<(), 
     let end = function.first_counter as usize + function.num_counters();
     if end > array.len as usize {
         return Err(format!("its counters end at {end}, but array {} has {} counters", function.array, array.len));
+    }
+    if function.paths.is_some() && !function.sites.is_empty() {
+        return Err("it has counters of paths and others".to_owned());
+    }
+    for cut in function.paths.iter().flat_map(|paths| &paths.cuts) {
+        in_range(*cut, function.edges.len(), "cut edge", "edges")?;
     }
     for site in function.sites.iter().chain(&function.check_sites) {
         match *site {

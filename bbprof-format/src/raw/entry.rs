@@ -14,6 +14,7 @@ pub(super) enum Entry {
     Image { image: u32, flags: u32, build_id: BuildId, layout: Digest, tls_counters: u64, global_counters: u64 },
     Path { image: u32, part: u16, bytes: Vec<u8> },
     Note { image: u32, part: u16, bytes: Vec<u8> },
+    Exec { part: u16, bytes: Vec<u8> },
     Presence { image: u32, part: u16, modules: u16, bits: [u8; TEXT_BYTES] },
     Segment { image: u32, bank: u32, offset: u64, counters: u64, role: u32 },
     More { offset: u64, entries: u64 },
@@ -62,6 +63,7 @@ impl Entry {
             },
             b"PATH" => Self::Path { image, part, bytes: text()? },
             b"NOTE" => Self::Note { image, part, bytes: text()? },
+            b"EXEC" => Self::Exec { part, bytes: text()? },
             b"PRES" => {
                 let modules = u16_at(bytes, 14);
                 if usize::from(modules) > TEXT_BYTES * 8 {
@@ -98,6 +100,13 @@ impl Entry {
             Self::Path { image, part, bytes } | Self::Note { image, part, bytes } => {
                 put(0, if matches!(self, Self::Path { .. }) { b"PATH" } else { b"NOTE" });
                 put(8, &image.to_le_bytes());
+                put(12, &part.to_le_bytes());
+                put(14, &(bytes.len() as u16).to_le_bytes());
+                put(16, bytes);
+            }
+            Self::Exec { part, bytes } => {
+                put(0, b"EXEC");
+                put(8, &PROCESS.to_le_bytes());
                 put(12, &part.to_le_bytes());
                 put(14, &(bytes.len() as u16).to_le_bytes());
                 put(16, bytes);

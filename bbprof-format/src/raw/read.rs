@@ -56,7 +56,7 @@ fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
     if expected != found {
         return Err(checksum_error(expected, found));
     }
-    if bytes[56..64].iter().chain(&bytes[88..HEADER_BYTES]).any(|byte| *byte != 0) {
+    if bytes[56..64].iter().chain(&bytes[96..HEADER_BYTES]).any(|byte| *byte != 0) {
         return Err(malformed("reserved bytes of the header are not zero"));
     }
     let (state, length) = (&bytes[12..16], u64_at(bytes, 40));
@@ -174,6 +174,11 @@ fn read_fate(word: u32) -> Result<(Fate, u32), FormatError> {
         1 => Fate::Exit { status: Some(status) },
         2 => Fate::Exit { status: None },
         3 => Fate::Snapshot,
+        4 => Fate::ExitAtOnce { status },
+        5 => Fate::QuickExit { status },
+        6 => Fate::Abort,
+        7 => Fate::Exec,
+        8 => Fate::OwnSignal { signal: status },
         kind => return Err(malformed(format!("unknown fate {kind}"))),
     };
     Ok((fate, word >> 16))
@@ -193,12 +198,14 @@ impl RawProfile {
             return Err(malformed(format!("unknown baseline {baseline}")));
         }
         let threads = guarded_at(bytes, 80, "number of threads")?;
+        let interrupted = guarded_at(bytes, 88, "number of interrupted activations")?;
         let mut process = ProcessInfo {
             pid: u32_at(bytes, 16),
             parent_pid: u32_at(bytes, 20),
             start_ticks: Some(u64_at(bytes, 24)).filter(|ticks| *ticks != 0),
             begun_ns: u64_at(bytes, 32),
             executable: Vec::new(),
+            exec_path: Vec::new(),
         };
         let mut notes: Vec<Vec<u8>> = Vec::new();
         let mut drafts: Vec<Draft> = Vec::new();
@@ -212,7 +219,7 @@ impl RawProfile {
             (false, _) => State::Ended,
         };
         let notes = notes.iter().map(|note| String::from_utf8_lossy(note).into_owned()).collect();
-        Ok(Self { process, state, fate, live_threads, threads, notes, images })
+        Ok(Self { process, state, fate, live_threads, interrupted, threads, notes, images })
     }
 }
 
@@ -242,6 +249,12 @@ fn read_entry(
         Entry::Path { image, part, bytes } => {
             let i = draft(drafts, image)?;
             append_text(&mut drafts[i].counts.path, part, &bytes)?;
+        }
+        Entry::Exec { part, bytes } => {
+            if part == 0 {
+                process.exec_path.clear();
+            }
+            append_text(&mut process.exec_path, part, &bytes)?;
         }
         Entry::Note { part, bytes, .. } => {
             if part == 0 {

@@ -35,10 +35,12 @@ fn example() -> RawProfile {
             start_ticks: Some(99),
             begun_ns: 1_700_000_000,
             executable: b"/bin/example".to_vec(),
+            exec_path: vec![b'x'; 100],
         },
         state: State::Complete,
         fate: Fate::Exit { status: Some(3) },
         live_threads: 2,
+        interrupted: 1,
         threads: 10,
         notes: vec!["something to say".to_owned()],
         images: vec![program, library],
@@ -81,6 +83,47 @@ fn round_trip() {
     assert_eq!(RawProfile::read(&profile.encode()), Ok(profile));
     let empty = RawProfile { images: Vec::new(), notes: Vec::new(), fate: Fate::Snapshot, live_threads: 0, ..example() };
     assert_eq!(RawProfile::read(&empty.encode()), Ok(empty));
+}
+
+#[test]
+fn fates_keep_their_words() {
+    let words = [
+        (Fate::NotSeen, "no end was seen (killed, or still running)"),
+        (Fate::Exit { status: Some(7) }, "exit 7"),
+        (Fate::Exit { status: None }, "exit (code unknown)"),
+        (Fate::Snapshot, "snapshot of a running process"),
+        (Fate::ExitAtOnce { status: 255 }, "exit 255 (_exit)"),
+        (Fate::QuickExit { status: 1 }, "exit 1 (quick_exit)"),
+        (Fate::Abort, "killed by SIGABRT (6) (abort)"),
+        (Fate::Exec, "replaced by exec of /bin/new"),
+        (Fate::OwnSignal { signal: 11 }, "killed by SIGSEGV (11) (sent by itself)"),
+        (Fate::OwnSignal { signal: 31 }, "killed by SIGSYS (31) (sent by itself)"),
+        (Fate::OwnSignal { signal: 40 }, "killed by signal 40 (sent by itself)"),
+    ];
+    for (fate, expected) in words {
+        let mut profile = RawProfile { fate, ..example() };
+        profile.process.exec_path = b"/bin/new".to_vec();
+        let read = RawProfile::read(&profile.encode()).unwrap();
+        assert_eq!((read.fate, read.fate_in_words().as_str()), (fate, expected));
+        assert_eq!(read, profile);
+    }
+    let mut open_file = RawProfile { fate: Fate::Exec, ..example() };
+    open_file.process.exec_path.clear();
+    assert_eq!(open_file.fate_in_words(), "replaced by exec of an open file");
+}
+
+/// An exec that failed is followed by another: the last one counts.
+#[test]
+fn the_last_exec_counts() {
+    let mut bytes = running(0);
+    let mut at = 2 * PAGE + 3 * ENTRY_BYTES;
+    for path in [&[b'a'; 60][..], b"/bin/last"] {
+        for entry in Entry::text(path, |part, bytes| Entry::Exec { part, bytes }) {
+            bytes[at..at + ENTRY_BYTES].copy_from_slice(&entry.encode());
+            at += ENTRY_BYTES;
+        }
+    }
+    assert_eq!(RawProfile::read(&bytes).unwrap().process.exec_path, b"/bin/last");
 }
 
 #[test]

@@ -10,6 +10,11 @@ pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
         Fate::Exit { status: Some(status) } => (1, status),
         Fate::Exit { status: None } => (2, 0),
         Fate::Snapshot => (3, 0),
+        Fate::ExitAtOnce { status } => (4, status),
+        Fate::QuickExit { status } => (5, status),
+        Fate::Abort => (6, 0),
+        Fate::Exec => (7, 0),
+        Fate::OwnSignal { signal } => (8, signal),
     };
     kind | u32::from(status) << 8 | live_threads.min(0xffff) << 16
 }
@@ -31,6 +36,7 @@ pub(super) fn header(profile: &RawProfile, state: &[u8; 4], length: u64, baselin
     bytes[64..72].copy_from_slice(&guarded(fate_word(profile.fate, profile.live_threads)).to_le_bytes());
     bytes[72..80].copy_from_slice(&guarded(baseline).to_le_bytes());
     bytes[80..88].copy_from_slice(&guarded(profile.threads).to_le_bytes());
+    bytes[88..96].copy_from_slice(&guarded(profile.interrupted).to_le_bytes());
     bytes
 }
 
@@ -39,6 +45,7 @@ impl RawProfile {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut log = Entry::text(&self.process.executable, |part, bytes| Entry::Path { image: PROCESS, part, bytes });
+        log.extend(Entry::text(&self.process.exec_path, |part, bytes| Entry::Exec { part, bytes }));
         for note in &self.notes {
             log.extend(Entry::text(note.as_bytes(), |part, bytes| Entry::Note { image: PROCESS, part, bytes }));
         }

@@ -141,3 +141,23 @@ fn a_loop_enters_the_first_node_of_its_head() {
     assert!(edges(&graph).contains(&(Some(2), Some(1), EdgeKind::Branch)));
     assert!(edges(&graph).contains(&(Some(2), Some(3), EdgeKind::Branch)));
 }
+
+/// Blocks 1 and 2 circle for ever; block 3 is another way, which returns.
+#[test]
+fn an_endless_loop_vanishes() {
+    let graph = Sample::new(&[(1, 2, &[1, 3]), (1, 1, &[2]), (1, 1, &[1]), (1, 0, &[])], &[]).graph(&[]);
+    let vanishing: Vec<_> = edges(&graph).into_iter().filter(|(_, _, kind)| *kind == EdgeKind::Vanish).collect();
+    assert_eq!(vanishing, [(Some(2), None, EdgeKind::Vanish)]);
+    assert!(edges(&graph).is_sorted_by_key(|(from, _, _)| *from));
+}
+
+/// Loops one behind the other: 0 alone, then 1 or 2 alone; the later ones let the first leave.
+#[test]
+fn each_last_endless_loop_vanishes_once() {
+    let graph = Sample::new(&[(1, 2, &[0, 1]), (1, 2, &[2, 1]), (1, 1, &[2])], &[]).graph(&[]);
+    let vanishing = edges(&graph).into_iter().filter(|(_, _, kind)| *kind == EdgeKind::Vanish).count();
+    assert_eq!(vanishing, 1);
+    let apart = Sample::new(&[(1, 2, &[1, 2]), (1, 1, &[1]), (1, 1, &[2])], &[]).graph(&[]);
+    let from: Vec<_> = edges(&apart).into_iter().filter(|edge| edge.2 == EdgeKind::Vanish).map(|edge| edge.0).collect();
+    assert_eq!(from, [Some(1), Some(2)]);
+}

@@ -7,4 +7,7 @@ mod audit;
 mod copies;
 mod counts;
 mod damage;
+mod interrupted;
 mod line_counts;
+mod mixes;
+mod path_counts;

@@ -5,10 +5,10 @@
 
 #![allow(dead_code, reason = "not every test uses every part")]
 
-use bbprof_flow::{Costs, CounterSite, Placement, Weights, check_sites, plan_counters};
+use bbprof_flow::{Costs, CounterSite, PathNumbering, Placement, Weights, check_sites, plan_counters};
 use bbprof_format::manifest::{
     ArrayHeader, CallSite, Callee, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module, Node,
-    Site, Storage, StringId,
+    Paths, Site, Storage, StringId, WeightSource,
 };
 use bbprof_format::map::{ArrayPlacement, Bank, Body, BuildMap, LinkedModule, layout_digest};
 use bbprof_format::merged::{ImageCounters, Process};
@@ -94,6 +94,7 @@ impl ModuleMaker {
             line: 1,
             shape: Digest::of(format!("{edges:?}").as_bytes()),
             content: Digest::of(format!("{made:?}").as_bytes()),
+            weights: WeightSource::Estimated,
             num_blocks: made.last().map_or(0, |node| node.block + 1),
             nodes: made,
             edges,
@@ -101,15 +102,22 @@ impl ModuleMaker {
             first_counter: self.module_counters,
             sites: vec![],
             check_sites: vec![],
+            paths: None,
         };
         let cfg = function.cfg().expect("a sound graph");
         let placement = match self.module.mode {
             CounterMode::Blocks => Placement::Blocks,
             CounterMode::Patterns => Placement::Patterns,
-            CounterMode::Edges | CounterMode::Check => Placement::Tree,
+            CounterMode::Edges | CounterMode::Check | CounterMode::Paths => Placement::Tree,
         };
         let plan = plan_counters(&cfg, &Weights::uniform(&cfg), placement, &Costs::default());
         function.sites = plan.sites.into_iter().map(Site::from).collect();
+        if self.module.mode == CounterMode::Paths {
+            let numbering = PathNumbering::new(&cfg, &Weights::uniform(&cfg), &[], 1_000);
+            let cuts = numbering.cuts().iter().map(|cut| cut.index() as u32).collect();
+            function.sites.clear();
+            function.paths = Some(Paths { num_paths: numbering.num_paths() as u32, cuts });
+        }
         if self.module.mode == CounterMode::Check {
             function.check_sites = check_sites(&cfg).into_iter().map(Site::from).collect();
         }
@@ -138,6 +146,7 @@ impl ModuleMaker {
             block: node.block,
             opcodes,
             locations: node.places.iter().map(|(line, count)| (self.location(symbol, *line, None), *count)).collect(),
+            last_location: node.places.last().map(|(line, _)| self.location(symbol, *line, None)),
             calls: node
                 .calls
                 .iter()
@@ -213,6 +222,18 @@ impl Run {
                 }
             }
         }
+    }
+
+    /// Counts a path by its edges, `times` times, as code that counts paths would: a path that ends in a call, for all who reach the call.
+    pub(crate) fn count_path(&mut self, maker: &ModuleMaker, function: usize, edges: &[usize], times: u64) {
+        let function = &maker.module.functions[function];
+        let numbering = function.path_numbering().expect("counts paths").expect("its own cuts");
+        let wanted = |number: &u64| {
+            let path = numbering.path(*number).expect("a number of a path");
+            path.edges.iter().map(|edge| edge.index()).eq(edges.iter().copied())
+        };
+        let number = (0..numbering.num_paths()).find(wanted).expect("a path of the function");
+        self.counters.tls[function.first_counter as usize + number as usize] += times;
     }
 
     pub(crate) fn profile(&self) -> Result<Profile, ProfileError> {

@@ -1,7 +1,7 @@
 //! Annotated source.
 
-use crate::example::{profile, text};
-use bbprof_report::{AnnotateError, Subject, annotate, find_subject};
+use crate::example::{PLAIN, profile, text};
+use bbprof_report::{AnnotateError, Style, Subject, annotate, find_subject, write_ir};
 use std::io;
 
 const SOURCE: &str =
@@ -24,7 +24,7 @@ entered 3 times, 105 instructions
     2 *     5    else b();
     2       6  }
 ";
-    assert_eq!(text(|out| annotate(&profile, &subject, |_| Ok(SOURCE.to_owned()), out)), expected);
+    assert_eq!(text(|out| annotate(&profile, &subject, |_| Ok(SOURCE.to_owned()), PLAIN, out)), expected);
 }
 
 #[test]
@@ -32,10 +32,10 @@ fn sources_that_are_missing_or_too_short_are_named_and_the_counts_stay() {
     let profile = profile();
     let subject = find_subject(&profile, "a.c").expect("the file is there");
     assert!(matches!(subject, Subject::File(_)));
-    let missing = text(|out| annotate(&profile, &subject, |_| Err(io::ErrorKind::NotFound.into()), out));
+    let missing = text(|out| annotate(&profile, &subject, |_| Err(io::ErrorKind::NotFound.into()), PLAIN, out));
     assert!(missing.contains("(source not shown: entity not found)"), "{missing}");
     assert!(missing.contains("   10 *     2\n"), "{missing}");
-    let short = text(|out| annotate(&profile, &subject, |_| Ok("one\ntwo\n".to_owned()), out));
+    let short = text(|out| annotate(&profile, &subject, |_| Ok("one\ntwo\n".to_owned()), PLAIN, out));
     assert!(short.contains("(the file has 2 lines, but code on line 9: it was changed since the build)"), "{short}");
     assert!(short.contains("    8 *     8\n"), "{short}");
 }
@@ -48,4 +48,27 @@ fn names_are_found_by_their_end() {
     }
     let Err(AnnotateError::NotFound { nearest, .. }) = find_subject(&profile, "ever") else { panic!("there is no such name") };
     assert_eq!(nearest, ["never::run"]);
+}
+
+#[test]
+fn hot_lines_and_those_that_never_ran_are_coloured() {
+    let profile = profile();
+    let subject = find_subject(&profile, "a.c").expect("the file is there");
+    let style = Style { colour: true, ..PLAIN };
+    let said = text(|out| annotate(&profile, &subject, |_| Ok(SOURCE.to_owned()), style, out));
+    assert!(said.contains("\u{1b}[1;31m   10 *     2   for (int i = 0; i < n; i++)\u{1b}[0m\n"), "{said:?}");
+    assert!(said.contains("\u{1b}[2m    0       9\u{1b}[0m\n"), "{said:?}");
+}
+
+#[test]
+fn generated_code() {
+    let profile = profile();
+    let Ok(Subject::Functions(functions)) = find_subject(&profile, "f") else { panic!("f is there") };
+    let said = text(|out| write_ir(&profile, functions[0], PLAIN, out));
+    assert!(
+        said.starts_with("f\nentered 3 times, 105 instructions\n(opcodes only: the build kept no IR; --bbprof-ir does)\n"),
+        "{said}"
+    );
+    assert!(said.contains("\n#1  10  a.c:2\n    3 add\n    -> #2  8 (80.0 %)\n    -> #6  2 (20.0 %)\n"), "{said}");
+    assert!(said.contains("\n#2  8  a.c:3\n    3 add, call\n    -> #3  5 (71.4 %)\n    -> #4  2 (28.6 %)\n"), "{said}");
 }

@@ -34,3 +34,6 @@ pub(crate) fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Resul
     write(&mut out).expect("memory can be written");
     String::from_utf8(out).expect("text")
 }
+
+/// 80 columns, no colours.
+pub(crate) const PLAIN: bbprof_report::Style = bbprof_report::Style { width: 80, colour: false };

@@ -4,8 +4,16 @@
 mod support;
 
 mod annotated;
+mod bias_and_copies;
+mod coverage;
+mod diffs;
 mod example;
+mod exports;
 mod json;
 mod lcov;
+mod mixes;
+mod odd_names;
+mod paths;
+mod readers;
 mod schema;
 mod summary;

@@ -28,6 +28,7 @@ pub(crate) fn check(schema: &Value, value: &Value, at: &str) -> Result<(), Fault
                 return fault(format!("{value} is less than {rule}"));
             }
             "minimum" => {}
+            "required" if !value.is_object() => {}
             "required" => {
                 for name in rule.as_array().expect("a list") {
                     if value.get(name.as_str().expect("a name")).is_none() {

@@ -1,9 +1,9 @@
 //! The text summary and the verdict.
 
-use crate::example::{profile, run, text};
+use crate::example::{PLAIN, profile, run, text};
 use bbprof_report::{GroupBy, SortBy, SummaryOptions, Verdict, write_skipped, write_summary};
 
-const OPTIONS: SummaryOptions = SummaryOptions { top: 2, sort: SortBy::Instructions, by: GroupBy::Function, width: 80 };
+const OPTIONS: SummaryOptions = SummaryOptions { top: 2, sort: SortBy::Instructions, by: GroupBy::Function, style: PLAIN };
 
 #[test]
 fn summary() {
@@ -17,19 +17,19 @@ instructions      137 (LLVM IR), 100.0 % with a source line
 not instrumented  1 function, see bbprof verify --skipped
 
 Hottest functions by instructions (% of these)
-instructions     %  calls  block executions  function
-         105  76.6      3                37  f  a.c:1
-          32  23.4      8                 8  g  a.c:7
+instructions     %          calls  blocks  function
+         105  76.6  ██████      3      37  f  a.c:1
+          32  23.4  █▊          8       8  g  a.c:7
 
 Hottest blocks by instructions
-instructions     %  count  block
-          32  23.4      8  g #0  a.c:8
-          30  21.9     10  f #1  a.c:2
+instructions     %          count  block
+          32  23.4  ██████      8  g #0  a.c:8
+          30  21.9  █████▋     10  f #1  a.c:2
 
 Hottest lines by instructions
-instructions     %  count  line
-          57  41.6     10  /src/a.c:2
-          32  23.4      8  /src/a.c:8
+instructions     %          count  line
+          57  41.6  ██████     10  /src/a.c:2
+          32  23.4  ███▎        8  /src/a.c:8
 ";
     assert_eq!(text(|out| write_summary(&profile(), &OPTIONS, out)), expected);
 }
@@ -38,7 +38,7 @@ instructions     %  count  line
 fn every_order_and_grouping_fits_the_width() {
     for sort in [SortBy::Instructions, SortBy::Calls, SortBy::Blocks] {
         for by in [GroupBy::Function, GroupBy::Instantiation, GroupBy::File, GroupBy::Module] {
-            let summary = text(|out| write_summary(&profile(), &SummaryOptions { sort, by, top: 5, width: 80 }, out));
+            let summary = text(|out| write_summary(&profile(), &SummaryOptions { sort, by, top: 5, style: PLAIN }, out));
             assert!(summary.lines().all(|line| line.len() <= 80), "{summary}");
             let first = summary.lines().nth(10).unwrap_or_default();
             let expected = match by {

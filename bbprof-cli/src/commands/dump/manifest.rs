@@ -1,6 +1,6 @@
 //! A manifest in words.
 
-use bbprof_format::manifest::{Callee, Edge, Function, Header, Module, Node, Site};
+use bbprof_format::manifest::{Callee, Edge, Function, Header, Module, Node, Site, WeightSource};
 use bbprof_profile::demangle;
 use std::io::{self, Write};
 
@@ -31,7 +31,12 @@ fn write_function(module: &Module, function: &Function, full: bool, out: &mut dy
     let file = function.file.map_or("unknown source", |file| module.string(file));
     writeln!(out, "    {:?}, {file}:{}", function.linkage, function.line)?;
     writeln!(out, "    shape {} content {}", function.shape, function.content)?;
-    let end = function.first_counter as usize + function.sites.len();
+    match function.weights {
+        WeightSource::Estimated => {}
+        WeightSource::Measured => writeln!(out, "    counters placed by an earlier profile")?,
+        WeightSource::Stale => writeln!(out, "    changed since the profile that was to place its counters: placed by estimates")?,
+    }
+    let end = function.first_counter as usize + function.num_planned();
     writeln!(
         out,
         "    {} blocks, {} nodes, {} edges, counters {}..{end} of array {}, {} check counters",
@@ -42,6 +47,15 @@ fn write_function(module: &Module, function: &Function, full: bool, out: &mut dy
         function.array,
         function.check_sites.len()
     )?;
+    if let Some(paths) = &function.paths {
+        let cuts: Vec<String> = paths.cuts.iter().map(u32::to_string).collect();
+        writeln!(
+            out,
+            "    {} paths, cut edges: {}",
+            paths.num_paths,
+            if cuts.is_empty() { "none".to_owned() } else { cuts.join(" ") }
+        )?;
+    }
     if full {
         for (position, node) in function.nodes.iter().enumerate() {
             write_node(module, position, node, out)?;
@@ -53,7 +67,7 @@ fn write_function(module: &Module, function: &Function, full: bool, out: &mut dy
             writeln!(out, "    counter {counter}: {}", site_words(*site))?;
         }
         for (counter, site) in function.check_sites.iter().enumerate() {
-            writeln!(out, "    check counter {}: {}", counter + function.sites.len(), site_words(*site))?;
+            writeln!(out, "    check counter {}: {}", counter + function.num_planned(), site_words(*site))?;
         }
     }
     Ok(())

@@ -1,0 +1,47 @@
+//! Which linker clang would have called.
+//!
+//! Clang itself says (`-print-prog-name`), which takes as long as a small link. So its answer is kept in
+//! `<cache>/linker/<digest of the question>`; the question is clang's stamp, the name, and the variables that it searches.
+
+use super::arguments::Arguments;
+use crate::cache;
+use crate::exit::require;
+use anyhow::{Context, Result};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// The linker that clang would have called.
+pub(super) fn real_linker(clang: &Path, arguments: &Arguments) -> Result<PathBuf> {
+    let name = match (&arguments.ld_path, &arguments.fuse_ld) {
+        (Some(path), _) => {
+            let Ok(linker) = which::which(path) else { require!("--ld-path={}: no such linker", path.to_string_lossy()) };
+            return Ok(linker);
+        }
+        (None, Some(name)) if Path::new(name).is_absolute() => return Ok(name.into()),
+        (None, Some(name)) if name == "ld" || name.is_empty() => "ld".to_owned(),
+        (None, Some(name)) => format!("ld.{}", name.to_string_lossy()),
+        (None, None) => "ld".to_owned(),
+    };
+    let kept = kept_answer(clang, &name)?;
+    if let Ok(linker) = std::fs::read(&kept) {
+        let linker = PathBuf::from(OsString::from_vec(linker));
+        if linker.is_file() {
+            return Ok(linker);
+        }
+    }
+    let answer = duct::cmd!(clang, format!("-print-prog-name={name}")).read().with_context(|| clang.display().to_string())?;
+    let Ok(linker) = which::which(answer.trim()) else {
+        require!("-fuse-ld: {name}: no such linker is installed; install it, or choose another");
+    };
+    // Only to be quicker next time; a cache that cannot be written to is no reason to fail.
+    let _ = cache::write_atomically(&kept, linker.as_os_str().as_bytes());
+    Ok(linker)
+}
+
+fn kept_answer(clang: &Path, name: &str) -> Result<PathBuf> {
+    let variable = |name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned();
+    let question =
+        [cache::stamp(clang)?, clang.display().to_string(), name.to_owned(), variable("PATH"), variable("COMPILER_PATH")];
+    Ok(cache::root()?.join("linker").join(cache::name_of(question.iter().map(String::as_str))))
+}

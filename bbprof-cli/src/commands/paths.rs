@@ -1,0 +1,97 @@
+//! `bbprof paths`: the hottest paths.
+
+use super::inputs::{MapArgs, ProfileArgs, load};
+use super::outcome::Outcome;
+use super::output::to_stdout;
+use crate::exit::{Requirement, require};
+use anyhow::Result;
+use bbprof_format::{merged, raw};
+use bbprof_report::{PathOptions, Subject, find_subject, write_paths};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Print the hottest paths through functions, from programs built with --counters paths
+///
+/// A path runs from the function's entry, or from where another path ended, to where the function is left, to the end of a turn of a loop,
+/// or to a call from which the activation did not come back. `...` stands for what was before; `goes on at` for what comes then.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PathsArgs {
+    /// Profiles (see `bbprof report`), then the function whose paths are wanted (as for `bbprof annotate`); without it, all
+    #[arg(value_name = "[PROFILE...] [FUNCTION]")]
+    words: Vec<String>,
+    #[command(flatten)]
+    maps: MapArgs,
+    /// How many paths, at most
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Say how few paths cover this share of the executed instructions, and print no others
+    #[arg(long, value_name = "PERCENT")]
+    coverage: Option<String>,
+}
+
+pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
+    let coverage_thousandths = args.coverage.as_deref().map(thousandths).transpose()?;
+    let (function, profiles) = match args.words.split_last() {
+        Some((last, before)) if !is_profile(Path::new(last)) => (Some(last), before),
+        _ => (None, &args.words[..]),
+    };
+    let input =
+        ProfileArgs { profiles: profiles.iter().map(PathBuf::from).collect(), maps: MapArgs { maps: args.maps.maps.clone() } };
+    let (profile, num_damaged) = load(&input)?;
+    let functions = match function {
+        None => profile.functions().collect(),
+        Some(wanted) => match find_subject(&profile, wanted).map_err(|error| Requirement(error.to_string()))? {
+            Subject::Functions(functions) => functions,
+            Subject::File(_) => require!("{wanted}: is a source file; name a function"),
+        },
+    };
+    if functions.iter().all(|function| function.num_paths().is_none()) {
+        require!(
+            "no path was counted; build the program with --counters paths (bbprof-cc: --bbprof-counters=paths) and run it again"
+        );
+    }
+    let options = PathOptions { top: args.top, coverage_thousandths };
+    to_stdout(|out| write_paths(&profile, &functions, &options, out))?;
+    Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
+}
+
+/// Whether a word stands for profiles: a folder, or a file by name or content. A function may be called as a program beside it.
+fn is_profile(path: &Path) -> bool {
+    if path.is_dir() || path.extension().is_some_and(|end| end == raw::EXTENSION || end == merged::EXTENSION) {
+        return true;
+    }
+    let mut magic = [0; 8];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && (magic == *raw::MAGIC || magic == *merged::MAGIC)
+}
+
+/// `90`, `90%` or `99.5%` in thousandths.
+fn thousandths(text: &str) -> Result<u32> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    let (whole, tenth) = number.split_once('.').unwrap_or((number, "0"));
+    let is_number =
+        |digits: &str, most: usize| (1..=most).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number(whole, 3) && is_number(tenth, 1) {
+        let share: u32 = format!("{whole}{tenth}").parse()?;
+        if share <= 1000 {
+            return Ok(share);
+        }
+    }
+    require!("--coverage {text}: expected a percentage from 0 to 100, with one decimal at most, such as 90%");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thousandths;
+
+    #[test]
+    fn shares() {
+        for (text, share) in [("90", 900), ("90%", 900), ("99.5%", 995), ("0", 0), ("100%", 1000)] {
+            assert_eq!(thousandths(text).unwrap(), share);
+        }
+        for text in ["", "%", "101", "100.1", "-1", "9.55", "ninety", "1e2", "+5"] {
+            assert!(thousandths(text).is_err(), "{text}");
+        }
+    }
+}

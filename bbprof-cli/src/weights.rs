@@ -1,0 +1,45 @@
+//! `--weights PROFILE`: the frequencies of an earlier run, as the plugin reads them.
+//!
+//! They stand in `<cache>/weights/<digest>`, a name that tells their content: so the plugin's options, and with them the compiler's
+//! command line, change when the profile does. `<cache>/weights/index` finds them by the profile's size and time, for one
+//! compilation among thousands.
+
+use crate::cache;
+use crate::commands::inputs::{MapArgs, ProfileArgs, expand, load};
+use crate::exit::require;
+use anyhow::{Context, Result};
+use bbprof_format::Digest;
+use bbprof_profile::CounterMode;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// The file with the frequencies of this profile: a raw or merged one, or a folder of them.
+pub(crate) fn frequencies_file(profile: &Path) -> Result<PathBuf> {
+    let profiles = vec![profile.to_owned()];
+    let place = cache::root()?.join("weights");
+    let stamps = expand(&profiles)?.iter().map(|file| cache::stamp(file)).collect::<Result<Vec<String>>>()?;
+    let index = place.join("index").join(cache::name_of(stamps.iter().map(String::as_str)));
+    if let Ok(known) = std::fs::read(&index) {
+        let known = PathBuf::from(OsString::from_vec(known));
+        if known.is_file() {
+            return Ok(known);
+        }
+    }
+    let (profile_read, _) = load(&ProfileArgs { profiles, maps: MapArgs::default() })?;
+    let name = profile.display();
+    if profile_read.functions().any(|function| matches!(function.mode(), CounterMode::Blocks | CounterMode::Patterns)) {
+        require!(
+            "--weights {name}: recorded with --counters blocks or patterns, which leave edges open; record one with --counters edges"
+        );
+    }
+    let frequencies = profile_read.frequencies();
+    if frequencies.functions.is_empty() {
+        require!("--weights {name}: no function ran in it; record a run that does the usual work");
+    }
+    let bytes = frequencies.encode();
+    let file = place.join(Digest::of(&bytes).to_string());
+    cache::write_atomically(&file, &bytes)?;
+    cache::write_atomically(&index, file.as_os_str().as_bytes()).context("index of weights")?;
+    Ok(file)
+}

@@ -1,0 +1,376 @@
+//! The numbers of paths: Ball and Larus 1996, figure 5.
+//!
+//! In reverse topological order, each vertex gives its outgoing arcs the numbers of paths of the arcs before them as values, and
+//! has as many paths as its arcs together. Siblings may stand in any order; the hottest comes first, so that its value is 0.
+
+use super::dag::Acyclic;
+use super::limit::{cut_to_limit, paths_from};
+use crate::cfg::{Cfg, EdgeId, Endpoint, NodeId};
+use crate::costs::Weights;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The numbered DAG of one graph.
+#[derive(Clone, Debug)]
+pub struct PathNumbering {
+    pub(super) num_vertices: usize,
+    /// By arc, those of one source side by side, by rising value; vertices in topological order of their arcs.
+    pub(super) arcs: Vec<Arc>,
+    /// By vertex: where its outgoing arcs begin; and behind the last vertex, where they end.
+    first: Vec<u32>,
+    /// By arc: all that finding a path needs, small, because that is bound by memory.
+    steps: Vec<Step>,
+    /// By vertex: the value of its vanishing edge.
+    vanish: Vec<Option<u64>>,
+    num_paths: u64,
+    cuts: Vec<EdgeId>,
+    num_edges: usize,
+}
+
+/// ROOT, a node or EXIT: 0, 1 + node, 1 + number of nodes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Vertex(pub(super) u32);
+
+pub(super) const ROOT: Vertex = Vertex(0);
+
+impl Vertex {
+    pub(super) fn of(node: NodeId) -> Self {
+        Self(node.index() as u32 + 1)
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An edge of the DAG.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arc {
+    pub(super) from: Vertex,
+    pub(super) to: Vertex,
+    pub(super) what: ArcKind,
+    pub(super) weight: u128,
+    pub(super) value: u64,
+}
+
+/// An arc as a path takes it.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    value: u64,
+    to: Vertex,
+    /// `None` for a beginning at a head.
+    edge: Option<EdgeId>,
+}
+
+/// What an arc stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ArcKind {
+    /// An edge of the graph that is not cut.
+    Edge(EdgeId),
+    /// The end of a path on a cut edge.
+    End(EdgeId),
+    /// The beginning of a path at a head, behind any cut edge to it.
+    Start(NodeId),
+}
+
+/// Where a path begins.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PathStart {
+    /// With the function: on this edge from X, which is the path's first.
+    Entry(EdgeId),
+    /// Behind a cut edge to this node.
+    Head(NodeId),
+}
+
+/// One path.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Path {
+    /// Where it begins.
+    pub start: PathStart,
+    /// Its edges in the order they are taken. The last one leads to X, is vanishing, or is cut.
+    pub edges: Vec<EdgeId>,
+}
+
+/// Why something is no numbering of a graph, or no path of a numbering.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PathError {
+    /// Cut edges that are not all there, not in rising order, or not from node to node.
+    BadCut {
+        /// Position in the list of cuts.
+        position: usize,
+    },
+    /// The edges that are left have a cycle.
+    Cycle {
+        /// An edge that closes it.
+        edge: EdgeId,
+    },
+    /// More than 2^63 paths.
+    TooManyPaths,
+    /// A number that no path has.
+    NoSuchPath {
+        /// The number.
+        number: u64,
+        /// How many paths there are.
+        num_paths: u64,
+    },
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadCut { position } => write!(f, "cut {position} is no edge between nodes behind the cut before it"),
+            Self::Cycle { edge } => write!(f, "edge {edge:?} closes a cycle but is not cut"),
+            Self::TooManyPaths => f.write_str("more than 2^63 paths"),
+            Self::NoSuchPath { number, num_paths } => write!(f, "there is no path {number}: they are numbered 0..{num_paths}"),
+        }
+    }
+}
+
+impl std::error::Error for PathError {}
+
+/// The most paths that one graph can have: numbers and sums of values stay below 2^64.
+const MOST_PATHS: u64 = 1 << 63;
+
+impl PathNumbering {
+    /// Numbers the paths of a graph. The edges in `cuts` are cut; where paths are more than `limit`, the coldest edges are cut until they are not, or
+    /// until all are cut, which leaves one path an edge and those of the entry twice. The same input gives the same numbers.
+    ///
+    /// # Panics
+    /// When `weights` does not have one weight for each edge of `cfg`, or a cut is no edge between nodes.
+    #[must_use]
+    pub fn new(cfg: &Cfg, weights: &Weights, cuts: &[EdgeId], limit: u64) -> Self {
+        assert_eq!(weights.edges.len(), cfg.num_edges(), "one weight for each edge");
+        let acyclic = Acyclic::of(cfg);
+        let mut is_cut = acyclic.closes_cycle.clone();
+        for cut in cuts {
+            let edge = cfg.edge(*cut);
+            assert!(edge.from.node().is_some() && edge.to.node().is_some(), "cuts are edges between nodes");
+            is_cut[cut.index()] = true;
+        }
+        let is_cut = cut_to_limit(cfg, &acyclic, weights, is_cut, limit.min(MOST_PATHS));
+        Self::number(cfg, weights, &acyclic, &is_cut).expect("with all edges cut there are as many paths as edges, below 2^32")
+    }
+
+    /// Numbers the paths of a graph in which exactly these edges are cut, in rising order.
+    ///
+    /// # Errors
+    /// When they leave a cycle, are no edges between nodes, or leave more than 2^63 paths.
+    ///
+    /// # Panics
+    /// When `weights` does not have one weight for each edge of `cfg`.
+    pub fn with_cuts(cfg: &Cfg, weights: &Weights, cuts: &[EdgeId]) -> Result<Self, PathError> {
+        assert_eq!(weights.edges.len(), cfg.num_edges(), "one weight for each edge");
+        let mut is_cut = vec![false; cfg.num_edges()];
+        for (position, cut) in cuts.iter().enumerate() {
+            let is_behind = position == 0 || cuts[position - 1] < *cut;
+            let is_inner = |edge: &crate::FlowEdge| edge.from.node().is_some() && edge.to.node().is_some();
+            if !is_behind || !cfg.edges().get(cut.index()).is_some_and(is_inner) {
+                return Err(PathError::BadCut { position });
+            }
+            is_cut[cut.index()] = true;
+        }
+        let acyclic = Acyclic::of(cfg);
+        if let Some(edge) = cfg.edge_ids().find(|edge| acyclic.closes_cycle[edge.index()] && !is_cut[edge.index()]) {
+            return Err(PathError::Cycle { edge });
+        }
+        Self::number(cfg, weights, &acyclic, &is_cut).ok_or(PathError::TooManyPaths)
+    }
+
+    fn number(cfg: &Cfg, weights: &Weights, acyclic: &Acyclic, is_cut: &[bool]) -> Option<Self> {
+        let exit = Vertex(cfg.num_nodes() as u32 + 1);
+        let num_vertices = cfg.num_nodes() + 2;
+        let mut paths = vec![0_u128; num_vertices];
+        paths[exit.index()] = 1;
+        for (node, number) in cfg.node_ids().zip(paths_from(cfg, acyclic, is_cut)?) {
+            paths[Vertex::of(node).index()] = number;
+        }
+        let mut arcs = unnumbered_arcs(cfg, weights, acyclic, is_cut, exit);
+        // What leads to no end is on no path.
+        arcs.retain(|arc| paths[arc.to.index()] > 0);
+        // Where weights are equal, the order of the edges decides, which `sort` keeps.
+        arcs.sort_by_key(|arc| (arc.from, Reverse(arc.weight)));
+        let mut first = vec![0_u32; num_vertices + 1];
+        for arc in &arcs {
+            first[arc.from.index() + 1] += 1;
+        }
+        for vertex in 0..num_vertices {
+            first[vertex + 1] += first[vertex];
+        }
+        let mut sum = 0_u128;
+        for position in 0..arcs.len() {
+            if position > 0 && arcs[position - 1].from != arcs[position].from {
+                sum = 0;
+            }
+            // Each vertex has an arc from ROOT or from a vertex before it, so no value exceeds the number of paths.
+            arcs[position].value = u64::try_from(sum).ok()?;
+            sum = sum.checked_add(paths[arcs[position].to.index()])?;
+        }
+        let mut from_root = arcs.iter().filter(|arc| arc.from == ROOT).map(|arc| paths[arc.to.index()]);
+        let num_paths = from_root.try_fold(0_u128, u128::checked_add)?;
+        let num_paths = u64::try_from(num_paths).ok().filter(|number| *number <= MOST_PATHS)?;
+        let cuts = cfg.edge_ids().filter(|edge| is_cut[edge.index()]).collect();
+        let edge = |what| match what {
+            ArcKind::Edge(edge) | ArcKind::End(edge) => Some(edge),
+            ArcKind::Start(_) => None,
+        };
+        let steps = arcs.iter().map(|arc| Step { value: arc.value, to: arc.to, edge: edge(arc.what) }).collect();
+        let mut vanish = vec![None; num_vertices];
+        for arc in &arcs {
+            if matches!(arc.what, ArcKind::Edge(edge) if cfg.edge(edge).vanishes()) {
+                vanish[arc.from.index()] = Some(arc.value);
+            }
+        }
+        Some(Self { num_vertices, arcs, first, steps, vanish, num_paths, cuts, num_edges: cfg.num_edges() })
+    }
+
+    /// How many paths there are.
+    #[must_use]
+    pub fn num_paths(&self) -> u64 {
+        self.num_paths
+    }
+
+    /// The edges on which paths end though control goes on, in rising order.
+    #[must_use]
+    pub fn cuts(&self) -> &[EdgeId] {
+        &self.cuts
+    }
+
+    pub(super) fn exit(&self) -> Vertex {
+        Vertex(self.num_vertices as u32 - 1)
+    }
+
+    pub(super) fn outgoing(&self, vertex: Vertex) -> std::ops::Range<usize> {
+        self.first[vertex.index()] as usize..self.first[vertex.index() + 1] as usize
+    }
+
+    /// The path with this number, in time proportional to its length.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn path(&self, number: u64) -> Result<Path, PathError> {
+        let mut edges = Vec::with_capacity(16);
+        let mut start = None;
+        self.walk(number, |step, _| {
+            if start.is_none() {
+                start = Some(step.edge.map_or_else(|| PathStart::Head(NodeId::new(step.to.0 - 1)), PathStart::Entry));
+            }
+            edges.extend(step.edge);
+        })?;
+        Ok(Path { start: start.expect("every path has a first arc"), edges })
+    }
+
+    /// The arcs of a path in order, each with the sum of the values up to it.
+    fn walk(&self, number: u64, mut visit: impl FnMut(Step, u64)) -> Result<(), PathError> {
+        if number >= self.num_paths {
+            return Err(PathError::NoSuchPath { number, num_paths: self.num_paths });
+        }
+        let (mut at, mut rest) = (ROOT, number);
+        while at != self.exit() {
+            let siblings = &self.steps[self.outgoing(at)];
+            // Most vertices have two arcs, ROOT may have thousands.
+            let behind = if siblings.len() < 8 {
+                siblings.iter().position(|step| step.value > rest).unwrap_or(siblings.len())
+            } else {
+                siblings.partition_point(|step| step.value <= rest)
+            };
+            let taken = siblings[behind - 1];
+            rest -= taken.value;
+            visit(taken, number - rest);
+            at = taken.to;
+        }
+        Ok(())
+    }
+
+    /// From what code counted to how often each path was taken, by path number; paths that were not are left out.
+    ///
+    /// The count of a path that ends in a call is that of all who reached the call on it. Those who came back were counted again further
+    /// on: at the next call, or where their path ended. What is left vanished.
+    ///
+    /// # Errors
+    /// When a number is that of no path.
+    pub fn settle(&self, counts: impl IntoIterator<Item = (u64, u64)>) -> Result<BTreeMap<u64, i128>, PathError> {
+        let mut settled: BTreeMap<u64, i128> = BTreeMap::new();
+        for (number, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+            *settled.entry(number).or_default() += i128::from(count);
+            // The calls passed on the way, and the last one before the path's end.
+            let mut passed = None;
+            let mut at = None;
+            self.walk(number, |step, sum| {
+                if let Some(vertex) = at.take() {
+                    passed = self.vanish_number(vertex, sum - step.value).filter(|vanished| *vanished != number).or(passed);
+                }
+                at = Some(step.to);
+            })?;
+            if let Some(vanished) = passed {
+                *settled.entry(vanished).or_default() -= i128::from(count);
+            }
+        }
+        settled.retain(|_, count| *count != 0);
+        Ok(settled)
+    }
+
+    /// The number of the path that came to this vertex with this sum and vanishes there, if it can.
+    fn vanish_number(&self, vertex: Vertex, sum: u64) -> Option<u64> {
+        self.vanish[vertex.index()].map(|value| sum + value)
+    }
+
+    /// How often each edge was taken, by edge, when paths were taken this often.
+    ///
+    /// # Errors
+    /// When a number is that of no path.
+    pub fn edge_counts(&self, counts: impl IntoIterator<Item = (u64, i128)>) -> Result<Vec<i128>, PathError> {
+        let mut edges = vec![0; self.num_edges];
+        for (number, count) in counts {
+            for edge in self.path(number)?.edges {
+                edges[edge.index()] += count;
+            }
+        }
+        Ok(edges)
+    }
+
+    /// The value of each edge: `(on it, at the beginning behind it)`. A path's number is the sum of the values on its edges, and of the one
+    /// at its beginning where it begins behind a cut edge. `None` for an edge on no path, and where no path begins behind an edge.
+    #[must_use]
+    pub fn values(&self, cfg: &Cfg) -> Vec<(Option<u64>, Option<u64>)> {
+        let mut values = vec![(None, None); cfg.num_edges()];
+        let mut at_head = vec![None; cfg.num_nodes()];
+        for arc in &self.arcs {
+            match arc.what {
+                ArcKind::Edge(edge) | ArcKind::End(edge) => values[edge.index()].0 = Some(arc.value),
+                ArcKind::Start(head) => at_head[head.index()] = Some(arc.value),
+            }
+        }
+        for cut in &self.cuts {
+            values[cut.index()].1 = cfg.edge(*cut).to.node().and_then(|head| at_head[head.index()]);
+        }
+        values
+    }
+}
+
+/// The arcs of the DAG, in the order of the edges, those to heads behind them.
+fn unnumbered_arcs(cfg: &Cfg, weights: &Weights, acyclic: &Acyclic, is_cut: &[bool], exit: Vertex) -> Vec<Arc> {
+    let mut arcs = Vec::with_capacity(cfg.num_edges());
+    let mut into_head = vec![None; cfg.num_nodes()];
+    for (id, edge) in cfg.edge_ids().zip(cfg.edges()) {
+        let weight = u128::from(weights.edges[id.index()]);
+        let mut arc = |from, to, what| arcs.push(Arc { from, to, what, weight, value: 0 });
+        match (edge.from, edge.to) {
+            (Endpoint::Node(from), _) if !acyclic.is_reachable[from.index()] => {}
+            (Endpoint::X, Endpoint::Node(to)) => arc(ROOT, Vertex::of(to), ArcKind::Edge(id)),
+            (Endpoint::Node(from), Endpoint::X) => arc(Vertex::of(from), exit, ArcKind::Edge(id)),
+            (Endpoint::Node(from), Endpoint::Node(to)) if is_cut[id.index()] => {
+                arc(Vertex::of(from), exit, ArcKind::End(id));
+                *into_head[to.index()].get_or_insert(0_u128) += weight;
+            }
+            (Endpoint::Node(from), Endpoint::Node(to)) => arc(Vertex::of(from), Vertex::of(to), ArcKind::Edge(id)),
+            (Endpoint::X, Endpoint::X) => unreachable!("Cfg has no edge from X to X"),
+        }
+    }
+    for (head, weight) in cfg.node_ids().zip(into_head) {
+        if let Some(weight) = weight {
+            arcs.push(Arc { from: ROOT, to: Vertex::of(head), what: ArcKind::Start(head), weight, value: 0 });
+        }
+    }
+    arcs
+}

@@ -1,0 +1,95 @@
+//! Two profiles of one program and input, counted in different ways, must have the same counts: where they have not.
+
+use crate::{FunctionView, Profile};
+use bbprof_format::manifest::Function;
+use std::collections::BTreeMap;
+
+/// Where two profiles differ.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Disagreement {
+    /// Linker symbol of the function.
+    pub symbol: String,
+    /// What was found here, and what there.
+    pub what: String,
+}
+
+/// What was compared, and where it differs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Comparison {
+    /// Functions that both profiles have.
+    pub functions: u64,
+    /// Edges whose counts both profiles know.
+    pub edges: u64,
+    /// The differences, by symbol.
+    pub disagreements: Vec<Disagreement>,
+}
+
+/// Functions of one symbol and module stand in the order of the link.
+type Functions<'p> = BTreeMap<(&'p str, &'p str), Vec<FunctionView<'p>>>;
+
+impl Profile {
+    /// Compares the counts of every node and edge with those of another profile of the same code and input, function by function. Edges that one
+    /// of the two does not know are not compared.
+    #[must_use]
+    pub fn compare_with(&self, other: &Self) -> Comparison {
+        let (here, mut there) = (by_name(self), by_name(other));
+        let mut comparison = Comparison::default();
+        for ((symbol, module), functions) in here {
+            let others = there.remove(&(symbol, module)).unwrap_or_default();
+            let mut differ = |what: String| comparison.disagreements.push(Disagreement { symbol: symbol.to_owned(), what });
+            if functions.len() != others.len() {
+                differ(format!("{module}: {} functions of this name have counts here, {} there", functions.len(), others.len()));
+                continue;
+            }
+            for (a, b) in functions.into_iter().zip(others) {
+                if a.manifest.shape != b.manifest.shape {
+                    differ(
+                        "its control-flow graphs differ; both profiles must be of the same source, compiler and options".to_owned(),
+                    );
+                    continue;
+                }
+                comparison.functions += 1;
+                for (node, (a_count, b_count)) in a.counts.nodes.iter().zip(&b.counts.nodes).enumerate() {
+                    if a_count != b_count {
+                        differ(format!("{}: {a_count} executions here, {b_count} there", node_in_words(a.manifest, node)));
+                    }
+                }
+                for (edge, counts) in a.counts.edges.iter().zip(&b.counts.edges).enumerate() {
+                    if let (Some(a_count), Some(b_count)) = counts {
+                        comparison.edges += 1;
+                        if a_count != b_count {
+                            differ(format!("{}: {a_count} executions here, {b_count} there", edge_in_words(a.manifest, edge)));
+                        }
+                    }
+                }
+            }
+        }
+        let only_there = there.into_iter().map(|((symbol, module), functions)| Disagreement {
+            symbol: symbol.to_owned(),
+            what: format!("{module}: no function of this name has counts here, {} there", functions.len()),
+        });
+        comparison.disagreements.extend(only_there);
+        comparison.disagreements.sort();
+        comparison
+    }
+}
+
+fn by_name(profile: &Profile) -> Functions<'_> {
+    let mut functions: Functions<'_> = BTreeMap::new();
+    for function in profile.functions() {
+        functions.entry((function.symbol(), function.module_source())).or_default().push(function);
+    }
+    functions
+}
+
+fn node_in_words(function: &Function, node: usize) -> String {
+    format!("node {node} (block {})", function.nodes[node].block)
+}
+
+fn edge_in_words(function: &Function, edge: usize) -> String {
+    let end = |node: Option<u32>| {
+        node.map_or_else(|| "outside".to_owned(), |node| format!("block {}", function.nodes[node as usize].block))
+    };
+    let kind = function.edges[edge].kind;
+    format!("edge {edge} ({} -> {}, {kind:?})", end(function.edges[edge].from), end(function.edges[edge].to))
+}

@@ -1,0 +1,70 @@
+//! Branches: every node with several ways out, and how often each way was taken.
+
+use crate::arrivals::Flow;
+use crate::lines::jump;
+use crate::view::FunctionView;
+use crate::{BlockEdge, FileId};
+use bbprof_format::manifest::EdgeKind;
+
+/// A conditional branch, a switch or an indirect jump.
+#[derive(Clone, Debug)]
+pub struct Branch<'p> {
+    /// The function that holds it.
+    pub function: FunctionView<'p>,
+    /// The node that ends in it.
+    pub node: u32,
+    /// The block that ends in it.
+    pub block: u32,
+    /// File and line of what decides, where they are known.
+    pub place: Option<(FileId, u32)>,
+    /// Its ways, in the order of the terminator; those to landing pads are marked by their kind.
+    pub ways: Vec<BlockEdge>,
+}
+
+impl Branch<'_> {
+    /// How often each way was taken, landing pads left out; `None` where the counter placement leaves one open.
+    #[must_use]
+    pub fn counts(&self) -> Option<Vec<u64>> {
+        self.ways.iter().filter(|way| way.kind != EdgeKind::Unwind).map(|way| way.count).collect()
+    }
+
+    /// Whether it is a switch.
+    #[must_use]
+    pub fn is_switch(&self) -> bool {
+        self.ways.iter().any(|way| way.kind == EdgeKind::Switch)
+    }
+}
+
+impl<'p> FunctionView<'p> {
+    /// Its branches, by node.
+    #[must_use]
+    pub fn branches(self) -> Vec<Branch<'p>> {
+        branches_of(self, &Flow::of(self))
+    }
+}
+
+/// The ways out of every node that has more than one and decides between them; calls that may throw are no branches.
+pub(crate) fn branches_of<'p>(function: FunctionView<'p>, flow: &Flow) -> Vec<Branch<'p>> {
+    let edges: Vec<BlockEdge> = function.edges().collect();
+    let mut branches = Vec::new();
+    for ways in edges.chunk_by(|a, b| a.from_node == b.from_node) {
+        let decides = ways.iter().any(|way| matches!(way.kind, EdgeKind::Branch | EdgeKind::Switch | EdgeKind::Indirect));
+        if ways.len() > 1 && decides {
+            let node = ways[0].from_node;
+            let place = place_of_branch(function, flow, node);
+            branches.push(Branch { function, node, block: ways[0].from, place, ways: ways.to_vec() });
+        }
+    }
+    branches
+}
+
+/// The line of a branch: that of its jump, unless the node has only the jump there; then that of the code before it.
+fn place_of_branch(function: FunctionView<'_>, flow: &Flow, node: u32) -> Option<(FileId, u32)> {
+    let description = &function.manifest.nodes[node as usize];
+    let code_before = |jump| description.locations.iter().rev().map(|(location, _)| *location).find(|location| *location != jump);
+    let location = match jump(function, flow, node) {
+        Some(jump) => code_before(jump).or(Some(jump)),
+        None => description.last_location.or_else(|| description.locations.last().map(|(location, _)| *location)),
+    };
+    function.place(location?)
+}

@@ -1,0 +1,175 @@
+//! Functions in which an activation may have been interrupted for ever: the process was killed, ended while other threads ran, or ended
+//! in a signal handler.
+//!
+//! What one function's counters admit, `bbprof_flow::interruptions` tells. That alone admits nearly all functions; so those are looked for
+//! that may have been running, along the calls that were under way. A function was possibly entered by what is not seen (`main`, threads,
+//! callbacks, handlers) if it was entered more often than it was called directly. From a function that may have been running, the
+//! way goes on by the calls from whose nodes activations vanished, and by those in blocks where it may have been interrupted. A function that
+//! was called for the first time in that very moment, by what is not seen, may have left no trace at all.
+
+use crate::calls::{CallTable, Key, functions, key};
+use crate::{FunctionCounts, FunctionView, Profile};
+use bbprof_flow::{Interruptions, Place, interruptions};
+use bbprof_format::manifest::{Callee, EdgeKind, Function, Site};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+/// A function that may have been interrupted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Interruptible<'p> {
+    /// Its linker symbol.
+    pub symbol: &'p str,
+    /// Its demangled name.
+    pub name: &'p str,
+    /// The blocks where it may have been interrupted, ascending; or on the way into them.
+    pub blocks: Vec<u32>,
+}
+
+impl Profile {
+    /// The functions in which activations may have been interrupted, if any were: first those whose counters are no flow otherwise, then by image,
+    /// in the order of its build map.
+    #[must_use]
+    pub fn interruptible(&self) -> Vec<Interruptible<'_>> {
+        let mut found = Vec::new();
+        let mut running = Running::new(self);
+        for (position, image) in self.images.iter().enumerate() {
+            for inexact in &image.solved.inexact {
+                let module = &image.image.modules[inexact.module as usize].module;
+                let function = &module.functions[inexact.function as usize];
+                // Without counts, every call of it may be under way.
+                running.calls_of(position, inexact.module, function.nodes.iter().flat_map(|node| &node.calls), |symbol| {
+                    module.string(symbol)
+                });
+                if let Some(blocks) = &inexact.interrupted {
+                    found.push(Interruptible {
+                        symbol: module.string(function.symbol),
+                        name: &inexact.name,
+                        blocks: blocks.clone(),
+                    });
+                }
+            }
+        }
+        let functions: Vec<_> = running.closure();
+        found.extend(functions.into_iter().filter(|(_, blocks)| !blocks.is_empty()).map(|(function, blocks)| Interruptible {
+            symbol: function.symbol(),
+            name: function.name(),
+            blocks,
+        }));
+        found
+    }
+}
+
+/// The functions that may have been running.
+struct Running<'p> {
+    table: CallTable<'p>,
+    functions: Vec<(usize, FunctionView<'p>)>,
+    /// By what they are called: copies of one function count together.
+    positions: HashMap<Key<'p>, Vec<usize>>,
+    may_run: HashSet<usize>,
+    waiting: Vec<usize>,
+}
+
+impl<'p> Running<'p> {
+    /// Those that something unseen may have called.
+    fn new(profile: &'p Profile) -> Self {
+        let functions: Vec<_> = functions(profile).collect();
+        let mut positions: HashMap<Key<'p>, Vec<usize>> = HashMap::new();
+        for (position, (image, function)) in functions.iter().enumerate() {
+            positions.entry(key(*image, function)).or_default().push(position);
+        }
+        let table = CallTable::of(profile);
+        let mut running = Self { table, functions, positions, may_run: HashSet::new(), waiting: Vec::new() };
+        for position in 0..running.functions.len() {
+            let (image, function) = &running.functions[position];
+            let (entries, calls) = running.table.sums(&key(*image, function)).unwrap_or_default();
+            if function.is_executed() && (entries > calls || calls == 0) {
+                running.add(position);
+            }
+        }
+        running
+    }
+
+    fn add(&mut self, position: usize) {
+        if self.may_run.insert(position) {
+            self.waiting.push(position);
+        }
+    }
+
+    /// These calls may be under way.
+    fn calls_of<'c>(
+        &mut self,
+        image: usize,
+        module: u32,
+        calls: impl Iterator<Item = &'c bbprof_format::manifest::CallSite>,
+        name: impl Fn(bbprof_format::manifest::StringId) -> &'p str,
+    ) {
+        for call in calls {
+            let Callee::Symbol(symbol) = call.callee else { continue };
+            let key = self.table.callee(image, module, name(symbol));
+            for position in self.positions.get(&key).cloned().unwrap_or_default() {
+                self.add(position);
+            }
+        }
+    }
+
+    /// Follows the calls to the end; gives the functions in their order, and the blocks where they may have been interrupted.
+    fn closure(mut self) -> Vec<(FunctionView<'p>, Vec<u32>)> {
+        let mut blocks = HashMap::new();
+        while let Some(position) = self.waiting.pop() {
+            let (image, function) = self.functions[position];
+            let places = of_solved(function.manifest, function.counts).map(|found| found.places).unwrap_or_default();
+            let mut nodes: HashSet<u32> = places.iter().map(|place| place.node.index() as u32).collect();
+            // An activation counts its path at the path's end: nothing tells where in it one was interrupted.
+            let anywhere = function.manifest.paths.is_some();
+            if anywhere {
+                nodes.extend(0..function.manifest.nodes.len() as u32);
+            }
+            for (edge, count) in function.manifest.edges.iter().zip(&function.counts.edges) {
+                // The true count is this one at most.
+                if let (EdgeKind::Vanish, Some(from), true) = (edge.kind, edge.from, count.is_none_or(|count| count > 0)) {
+                    nodes.insert(from);
+                }
+            }
+            let calls = function.manifest.nodes.iter().zip(0..).filter(|(_, node)| nodes.contains(node));
+            self.calls_of(image, function.counts.module, calls.flat_map(|(node, _)| &node.calls), |symbol| {
+                function.module.string(symbol)
+            });
+            let all = || (0..function.manifest.num_blocks).collect();
+            blocks.insert(position, if anywhere { all() } else { blocks_of(function.manifest, &places) });
+        }
+        let functions = self.functions.into_iter().enumerate();
+        functions.filter_map(|(position, (_, function))| Some((function, blocks.remove(&position)?))).collect()
+    }
+}
+
+fn of_solved(function: &Function, counts: &FunctionCounts) -> Option<Interruptions> {
+    let value = |site: &Site| match site {
+        Site::Node(node) => Some(counts.nodes[*node as usize]),
+        Site::Edge(edge) | Site::PhiEdge(edge) => counts.edges[*edge as usize].and_then(|count| u64::try_from(count).ok()),
+    };
+    if function.paths.is_some() {
+        return None;
+    }
+    let values: Vec<u64> = function.sites.iter().map(value).collect::<Option<_>>()?;
+    interruptions(&function.cfg().ok()?, &function.plan(), &values)
+}
+
+fn blocks_of(function: &Function, places: &[Place]) -> Vec<u32> {
+    let mut blocks: Vec<u32> = places.iter().map(|place| function.nodes[place.node.index()].block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks
+}
+
+/// What interruptions, if any, explain counters that are no flow: in words, and the blocks.
+pub(crate) fn explain(function: &Function, planned: &[u64]) -> Option<(String, Vec<u32>)> {
+    let found = interruptions(&function.cfg().ok()?, &function.plan(), planned).filter(|found| found.least > 0)?;
+    let blocks = blocks_of(function, &found.places_of_least);
+    let mut words = match found.least {
+        1 => "an activation was interrupted in it".to_owned(),
+        least => format!("{least} activations or more were interrupted in it"),
+    };
+    let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    write!(words, ", in or on the way into block {listed}").expect("a String takes all");
+    Some((words, blocks))
+}

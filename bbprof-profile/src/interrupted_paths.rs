@@ -1,0 +1,58 @@
+//! Counters of paths that are no flow because activations were interrupted for ever: each went into a path at a head, and never came to its end.
+//!
+//! Then more executions come to some heads than paths begin there, and nowhere fewer. An activation interrupted on its first path leaves
+//! no trace.
+
+use bbprof_format::manifest::Function;
+use std::fmt::Write;
+
+/// In words, and the blocks where they may have been interrupted; `None` when interruptions do not explain the counters.
+pub(crate) fn explain(function: &Function, counted: &[u64]) -> Option<(String, Vec<u32>)> {
+    let numbering = function.path_numbering()?.ok()?;
+    let paths = numbering.settle((0..).zip(counted.iter().copied())).ok()?;
+    let edges = numbering.edge_counts(paths).ok()?;
+    let mut surplus = vec![0_i128; function.nodes.len()];
+    for (edge, count) in function.edges.iter().zip(&edges) {
+        if let Some(from) = edge.from {
+            surplus[from as usize] -= count;
+        }
+        if let Some(to) = edge.to {
+            surplus[to as usize] += count;
+        }
+    }
+    let interrupted: i128 = surplus.iter().sum();
+    if interrupted == 0 || surplus.iter().any(|surplus| *surplus < 0) {
+        return None;
+    }
+    let cuts = function.paths.as_ref().map_or(&[][..], |paths| &paths.cuts);
+    let blocks = blocks_behind(function, cuts, &surplus);
+    let mut words = match interrupted {
+        1 => "an activation was interrupted in it".to_owned(),
+        many => format!("{many} activations were interrupted in it"),
+    };
+    let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    write!(words, ", in or on the way into block {listed}").expect("a String takes all");
+    Some((words, blocks))
+}
+
+/// The blocks of the paths that begin at nodes with a surplus.
+fn blocks_behind(function: &Function, cuts: &[u32], surplus: &[i128]) -> Vec<u32> {
+    let mut seen: Vec<bool> = surplus.iter().map(|surplus| *surplus > 0).collect();
+    let mut pending: Vec<u32> = (0..).zip(&seen).filter(|(_, seen)| **seen).map(|(node, _)| node).collect();
+    let mut outgoing = vec![Vec::new(); function.nodes.len()];
+    for (position, edge) in (0..).zip(&function.edges) {
+        if let (Some(from), Some(to), Err(_)) = (edge.from, edge.to, cuts.binary_search(&position)) {
+            outgoing[from as usize].push(to);
+        }
+    }
+    while let Some(node) = pending.pop() {
+        for to in &outgoing[node as usize] {
+            if !std::mem::replace(&mut seen[*to as usize], true) {
+                pending.push(*to);
+            }
+        }
+    }
+    let mut blocks: Vec<u32> = function.nodes.iter().zip(seen).filter(|(_, seen)| *seen).map(|(node, _)| node.block).collect();
+    blocks.dedup();
+    blocks
+}

@@ -1,0 +1,112 @@
+//! What coverage formats show of each source file: functions of the source, lines, and the branches of lines.
+//!
+//! - A function's count is the entries of all its instantiations plus the arrivals at inlined copies, so a function with a hit line
+//!   is hit. It goes by the linker symbol of its first instantiation.
+//! - Branches are conditional branches and switches. Left out are ways to a landing pad;
+//!   branches whose counts the counter placement does not tell; and, because lcov 2 refuses a hit line without a hit branch,
+//!   the branches of a line that only ran in copies of its code which need no branch.
+
+use crate::exclusions::{SourceReader, exclude};
+use bbprof_profile::{BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, demangle, without_generics};
+use std::collections::BTreeMap;
+
+/// A function of the source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct CoveredFunction {
+    pub(crate) line: u32,
+    pub(crate) symbol: String,
+    pub(crate) count: u128,
+}
+
+/// The branches of a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct CoveredBranches {
+    pub(crate) line: u32,
+    pub(crate) is_reached: bool,
+    /// By branch instruction: how often each of its ways was taken.
+    pub(crate) ways: Vec<Vec<u64>>,
+}
+
+/// One source file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct CoveredFile<'p> {
+    pub(crate) path: &'p str,
+    /// By line, then name.
+    pub(crate) functions: Vec<CoveredFunction>,
+    /// By line.
+    pub(crate) branches: Vec<CoveredBranches>,
+    /// Lines and counts, ascending.
+    pub(crate) lines: Vec<(u32, u128)>,
+}
+
+/// The source files with code, by path; `read`, where there is one, gives their texts for the markers in them.
+pub(crate) fn covered_files<'p>(profile: &'p Profile, read: Option<SourceReader<'_>>) -> Vec<CoveredFile<'p>> {
+    let mut table = LineTable::new(profile);
+    if let Some(read) = read {
+        exclude(profile, &mut table, read);
+    }
+    let sources = table.files.iter().filter(|(_, source)| !source.lines.is_empty());
+    let files = sources.map(|(file, source)| CoveredFile {
+        path: profile.files.path(*file),
+        functions: functions(source),
+        branches: branches(source),
+        lines: source.lines.iter().map(|(number, line)| (*number, line.count)).collect(),
+    });
+    let mut files: Vec<CoveredFile<'p>> = files.collect();
+    files.sort_by_key(|file| file.path);
+    files
+}
+
+fn functions(source: &SourceLines) -> Vec<CoveredFunction> {
+    let mut functions: BTreeMap<(u32, String), (&str, SourceFunction)> = BTreeMap::new();
+    for ((line, symbol), function) in &source.functions {
+        let key = (*line, without_generics(&demangle(symbol)));
+        let (_, total) = functions.entry(key).or_insert_with(|| (symbol.as_str(), SourceFunction::default()));
+        total.entries += function.entries;
+        total.inlined += function.inlined;
+    }
+    let function = |((line, _), (symbol, function)): ((u32, String), (&str, SourceFunction))| CoveredFunction {
+        line,
+        symbol: symbol.to_owned(),
+        count: function.entries + function.inlined,
+    };
+    functions.into_iter().map(function).collect()
+}
+
+fn branches(source: &SourceLines) -> Vec<CoveredBranches> {
+    let known_ways = |outcomes: &[Outcome]| -> Option<Vec<u64>> {
+        outcomes.iter().filter(|outcome| !outcome.unwinds).map(|outcome| outcome.count).collect()
+    };
+    let mut covered = Vec::new();
+    for of_line in merged_instantiations(source).chunk_by(|(a, _), (b, _)| a.line == b.line) {
+        let line = of_line[0].0.line;
+        let is_reached = source.lines.get(&line).is_some_and(|line| line.count > 0);
+        let ways: Vec<Vec<u64>> = of_line.iter().filter_map(|(_, outcomes)| known_ways(outcomes)).collect();
+        if is_reached == ways.iter().flatten().any(|count| *count > 0) {
+            covered.push(CoveredBranches { line, is_reached, ways });
+        }
+    }
+    covered
+}
+
+/// Instantiations of one function have the same branches: where line, place and number of ways agree, they are one branch.
+fn merged_instantiations(source: &SourceLines) -> Vec<(BranchKey, Vec<Outcome>)> {
+    let mut merged: BTreeMap<BranchKey, Vec<Outcome>> = BTreeMap::new();
+    for (key, outcomes) in &source.branches {
+        let plain = BranchKey { symbol: without_generics(&demangle(&key.symbol)), ..key.clone() };
+        match merged.entry(plain) {
+            std::collections::btree_map::Entry::Vacant(vacant) => {
+                vacant.insert(outcomes.clone());
+            }
+            std::collections::btree_map::Entry::Occupied(mut occupied) if occupied.get().len() == outcomes.len() => {
+                for (sum, outcome) in occupied.get_mut().iter_mut().zip(outcomes) {
+                    sum.count = sum.count.zip(outcome.count).and_then(|(a, b)| a.checked_add(b));
+                }
+            }
+            std::collections::btree_map::Entry::Occupied(_) => {
+                merged.insert(key.clone(), outcomes.clone());
+            }
+        }
+    }
+    merged.into_iter().collect()
+}

@@ -1,0 +1,123 @@
+//! The HTML explorer: one page, and the profile in pieces that the page unpacks when they are looked at.
+//!
+//! ```text
+//! index.html          the page (assets/explorer.html, built from explorer/), with what it shows first
+//! data/f0.js ...      functions: blocks, edges, places, calls; neighbours of one module together
+//! data/s0.0.js ...    source files in parts of 2,000 lines: text, counts of lines, and which blocks stand on them
+//! ```
+//! A browser does not let a page that was opened from a disk read files, but it lets it run scripts; so every piece is a script
+//! that hands its data over (`bbprofData(name, data)`): JSON, deflated, in base 64. As one file, the page has the same pieces in
+//! elements that are not run. Nothing of the profile is ever markup or code: the page puts it in place as text.
+//!
+//! `docs/HTML.md` tells what is in the pieces.
+
+mod callers;
+mod count;
+mod functions;
+mod index;
+mod pack;
+mod sources;
+
+use bbprof_profile::{FunctionView, LineTable, Profile};
+use callers::Calls;
+use pack::{Piece, pack};
+use rayon::prelude::*;
+use std::io::{self, Write};
+
+/// The page: markup, style and code, with a mark where the data goes.
+const PAGE: &str = include_str!("../assets/explorer.html");
+/// The mark for what it shows first, and the one for the rest, behind the code.
+const MARKS: [&str; 2] = ["<!--bbprof-index-->", "<!--bbprof-pieces-->"];
+/// The piece with the table of functions and all that the first page shows.
+const INDEX: &str = "index";
+/// Pieces that are made at once: enough for every core, few enough to keep memory small.
+const PIECES_AT_ONCE: usize = 64;
+
+/// The text of a source file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceText {
+    /// Its text.
+    pub text: String,
+    /// Whether it was modified after the program was linked, so that lines may have moved.
+    pub is_newer: bool,
+}
+
+/// Writes the explorer as one page.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn write_html_file(
+    profile: &Profile,
+    read: impl Fn(&str) -> io::Result<SourceText> + Sync,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let [head, code, end] = page()?;
+    out.write_all(head.as_bytes())?;
+    each_piece(profile, false, &read, &mut |piece| {
+        out.write_all(element(&piece).as_bytes())?;
+        if piece.name == INDEX { out.write_all(code.as_bytes()) } else { Ok(()) }
+    })?;
+    out.write_all(end.as_bytes())
+}
+
+/// Writes the explorer as a folder: `put` gets a path in it and the contents.
+///
+/// # Errors
+/// When `put` fails.
+pub fn write_html_folder(
+    profile: &Profile,
+    read: impl Fn(&str) -> io::Result<SourceText> + Sync,
+    mut put: impl FnMut(&str, &[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let [head, code, end] = page()?;
+    each_piece(profile, true, &read, &mut |piece| {
+        if piece.name == INDEX {
+            return put("index.html", [head, &element(&piece), code, end].concat().as_bytes());
+        }
+        put(&format!("data/{}.js", piece.name), format!("bbprofData(\"{}\",\"{}\")\n", piece.name, piece.data).as_bytes())
+    })
+}
+
+/// A piece in an element that browsers do not run.
+fn element(piece: &Piece) -> String {
+    format!("<script type=\"application/octet-stream\" id=\"data-{}\">{}</script>\n", piece.name, piece.data)
+}
+
+/// What stands before, between and behind the marks.
+fn page() -> io::Result<[&'static str; 3]> {
+    let split = PAGE.split_once(MARKS[0]).and_then(|(head, rest)| Some((head, rest.split_once(MARKS[1])?)));
+    let (head, (code, end)) =
+        split.ok_or_else(|| io::Error::other("the page of the explorer lacks its marks: cargo xtask explorer"))?;
+    Ok([head, code, end])
+}
+
+/// Makes all pieces, the index first.
+fn each_piece(
+    profile: &Profile,
+    is_folder: bool,
+    read: &(impl Fn(&str) -> io::Result<SourceText> + Sync),
+    take: &mut dyn FnMut(Piece) -> io::Result<()>,
+) -> io::Result<()> {
+    let functions: Vec<FunctionView<'_>> = profile.functions().collect();
+    let calls = Calls::new(profile);
+    let chunks = functions::chunks(&functions);
+    let table = LineTable::new(profile);
+    let sources = sources::read_all(profile, &table, &functions, read);
+    take(pack(INDEX, &index::Index::new(profile, is_folder, &functions, &chunks, &sources))?)?;
+    for group in chunks.chunks(PIECES_AT_ONCE).enumerate() {
+        let first = group.0 * PIECES_AT_ONCE;
+        let make = |(position, range): (usize, &std::ops::Range<usize>)| {
+            pack(&format!("f{}", first + position), &functions::Chunk::new(&functions, range.clone(), &calls))
+        };
+        let pieces: Vec<io::Result<Piece>> = group.1.par_iter().enumerate().map(make).collect();
+        pieces.into_iter().try_for_each(|piece| take(piece?))?;
+    }
+    let parts: Vec<(usize, usize)> =
+        sources.iter().enumerate().flat_map(|(file, source)| (0..source.num_parts()).map(move |part| (file, part))).collect();
+    for group in parts.chunks(PIECES_AT_ONCE) {
+        let make = |(file, part): &(usize, usize)| pack(&format!("s{file}.{part}"), &sources[*file].part(*part));
+        let pieces: Vec<io::Result<Piece>> = group.par_iter().map(make).collect();
+        pieces.into_iter().try_for_each(|piece| take(piece?))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! The mix as tables.
+
+use super::{MixReport, Row};
+use crate::number::{grouped, percent};
+use crate::table::{Style, Table};
+use bbprof_profile::OpcodeCount;
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+pub(super) fn write(report: &MixReport<'_>, top: usize, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let plural = |number: u64, noun: &str| format!("{} {noun}{}", grouped(u128::from(number)), if number == 1 { "" } else { "s" });
+    let unsolved: u64 = report.rows.iter().map(|row| row.mix.unsolved).sum();
+    if report.has_run && unsolved > 0 {
+        let which = plural(unsolved, "function");
+        writeln!(out, "executed leaves out {which} whose counters make no flow, see bbprof verify")?;
+    }
+    if report.has_run && !report.exact {
+        writeln!(out, "counts NOT exact, see bbprof verify")?;
+    }
+    if report.num_skipped > 0 {
+        writeln!(out, "{} not instrumented: not in any number here", plural(report.num_skipped as u64, "function"))?;
+    }
+    for (position, row) in report.rows.iter().take(top).enumerate() {
+        if position > 0 {
+            writeln!(out)?;
+        }
+        write_row(report, row, width, out)?;
+    }
+    Ok(())
+}
+
+fn write_row(report: &MixReport<'_>, row: &Row<'_>, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let place = match row.file {
+        Some(file) if row.line > 0 => format!("  {}:{}", report.files.path(file), row.line),
+        _ => String::new(),
+    };
+    let copies =
+        if row.mix.functions > 1 { format!(" ({} functions)", grouped(u128::from(row.mix.functions))) } else { String::new() };
+    writeln!(out, "{}{copies}{place}", row.name)?;
+    let by_weight = |rows: &mut Vec<(&str, OpcodeCount)>| {
+        rows.sort_by_key(|(name, count)| (Reverse((if report.has_run { count.executed } else { 0 }, count.in_code)), *name));
+    };
+    let mut opcodes: Vec<(&str, OpcodeCount)> = row.mix.opcodes.iter().map(|(name, count)| (*name, *count)).collect();
+    by_weight(&mut opcodes);
+    let mut groups: Vec<(&str, OpcodeCount)> = row.mix.groups().into_iter().map(|(group, count)| (group.name(), count)).collect();
+    by_weight(&mut groups);
+    write_counts(report, row, "opcode", &opcodes, width, out)?;
+    write_counts(report, row, "group", &groups, width, out)?;
+    write_ways(report, row, out)
+}
+
+fn write_counts(
+    report: &MixReport<'_>,
+    row: &Row<'_>,
+    title: &str,
+    counts: &[(&str, OpcodeCount)],
+    width: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let total = row.mix.total();
+    let mut table = Table::new(&["executed", "%", "in code", "%", title][if report.has_run { 0 } else { 2 }..]);
+    for (name, count) in counts.iter().chain([&("(all)", total)]) {
+        let mut cells = Vec::new();
+        if report.knows_executions(row) {
+            cells.extend([grouped(count.executed), percent(count.executed, total.executed)]);
+        } else if report.has_run {
+            cells.extend(["unknown".to_owned(), "-".to_owned()]);
+        }
+        let (in_code, all) = (u128::from(count.in_code), u128::from(total.in_code));
+        cells.extend([grouped(in_code), percent(in_code, all), (*name).to_owned()]);
+        table.row(cells);
+    }
+    table.write(Style { width, colour: false }, out)
+}
+
+fn write_ways(report: &MixReport<'_>, row: &Row<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let ways = row.mix.branches;
+    let executed = ways.if_true + ways.if_false;
+    if !report.knows_executions(row) || executed == 0 && ways.unknown == 0 {
+        return Ok(());
+    }
+    let share = percent(ways.if_true, executed);
+    write!(out, "conditional branches: true {} of {} times ({share} %)", grouped(ways.if_true), grouped(executed))?;
+    match ways.unknown {
+        0 => writeln!(out),
+        n => writeln!(out, "; of {} in the code the way is not known", grouped(u128::from(n))),
+    }
+}

@@ -1,0 +1,118 @@
+//! The hottest paths: how often each was taken, its share of the executed instructions, its blocks and source lines.
+
+use crate::number::{grouped, percent};
+use bbprof_profile::{FileId, FunctionView, PathEnd, PathView, Profile};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Which paths are shown.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PathOptions {
+    /// At most so many.
+    pub top: usize,
+    /// As many as are needed to cover this share of the executed instructions, in thousandths; `None` = `top` alone decides.
+    pub coverage_thousandths: Option<u32>,
+}
+
+/// Writes the hottest paths of these functions; `functions` are all that were asked for, of `profile`.
+///
+/// # Errors
+/// When `out` cannot be written.
+pub fn write_paths(
+    profile: &Profile,
+    functions: &[FunctionView<'_>],
+    options: &PathOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let counted: Vec<FunctionView<'_>> = functions.iter().copied().filter(|function| function.num_paths().is_some()).collect();
+    let possible: u128 = counted.iter().filter_map(|function| function.num_paths()).map(u128::from).sum();
+    let mut paths: Vec<(FunctionView<'_>, PathView)> =
+        counted.iter().flat_map(|function| function.paths().into_iter().map(|path| (*function, path))).collect();
+    paths.sort_by(|(a_function, a), (b_function, b)| {
+        let order = b.executed().cmp(&a.executed()).then(b.count.cmp(&a.count));
+        order.then_with(|| a_function.symbol().cmp(b_function.symbol())).then(a.number.cmp(&b.number))
+    });
+    // The sum of all paths, with those that are negative, is what was executed.
+    let total = u128::try_from(paths.iter().map(|(_, path)| path.executed()).sum::<i128>()).unwrap_or(0);
+    let functions =
+        if counted.len() == 1 { "1 function".to_owned() } else { format!("{} functions", grouped(counted.len() as u128)) };
+    writeln!(
+        out,
+        "{} paths taken, of {} possible in {functions}; {} instructions (LLVM IR)",
+        grouped(paths.len() as u128),
+        grouped(possible),
+        grouped(total)
+    )?;
+    if let Some(thousandths) = options.coverage_thousandths {
+        match covering(&paths, total, thousandths) {
+            Some(number) => {
+                let share = format!("{}.{}", thousandths / 10, thousandths % 10);
+                writeln!(out, "{} paths cover {share} % of them", grouped(number as u128))?;
+                paths.truncate(number);
+            }
+            None => writeln!(out, "nothing was executed")?,
+        }
+    }
+    for (function, path) in paths.iter().take(options.top) {
+        write_path(profile, *function, path, total, out)?;
+    }
+    Ok(())
+}
+
+/// How many of the first paths execute this share; `None` when nothing was executed.
+fn covering(paths: &[(FunctionView<'_>, PathView)], total: u128, thousandths: u32) -> Option<usize> {
+    if total == 0 {
+        return None;
+    }
+    let mut sum = 0_u128;
+    let reached = paths.iter().position(|(_, path)| {
+        sum += u128::try_from(path.executed()).unwrap_or(0);
+        // Both are far below 2^118.
+        sum * 1000 >= total * u128::from(thousandths)
+    });
+    Some(reached.map_or(paths.len(), |last| last + 1))
+}
+
+fn write_path(profile: &Profile, function: FunctionView<'_>, path: &PathView, total: u128, out: &mut dyn Write) -> io::Result<()> {
+    let share = u128::try_from(path.executed()).map_or_else(|_| "-".to_owned(), |executed| percent(executed, total));
+    let count = match u128::try_from(path.count) {
+        Ok(count) => grouped(count),
+        Err(_) => format!("-{}", grouped(path.count.unsigned_abs())),
+    };
+    let blocks: Vec<String> = path.blocks.iter().map(|id| format!("#{id}")).collect();
+    let begin = if path.from_entry { "entry" } else { "..." };
+    let end = match path.end {
+        PathEnd::Leaves => "leaves".to_owned(),
+        PathEnd::Vanishes => "vanishes in a call".to_owned(),
+        PathEnd::GoesOn(block) => format!("goes on at #{block}"),
+    };
+    writeln!(
+        out,
+        "\n{share} %  {count} x {} instructions  {} path {}",
+        grouped(u128::from(path.instructions)),
+        function.name(),
+        path.number
+    )?;
+    writeln!(out, "    {begin} {} {end}", blocks.join(" "))?;
+    let lines = function.path_lines(path);
+    if lines.is_empty() { Ok(()) } else { writeln!(out, "    {}", lines_in_words(profile, &lines)) }
+}
+
+/// `a.c:3 4 7 b.h:2 a.c:8`
+fn lines_in_words(profile: &Profile, lines: &[(FileId, u32)]) -> String {
+    let mut text = String::new();
+    let mut current = None;
+    for (file, line) in lines {
+        if current != Some(*file) {
+            let path = profile.files.path(*file);
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let separator = if text.is_empty() { "" } else { " " };
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{separator}{name}:{line}");
+            current = Some(*file);
+        } else {
+            let _ = write!(text, " {line}");
+        }
+    }
+    text
+}

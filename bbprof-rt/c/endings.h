@@ -1,0 +1,52 @@
+/* endings.h: the functions that end a process at once, or replace its program, as they are interposed: each tells the fate, then does
+ * what libc's own one does. */
+#ifndef BBPROF_ENDINGS_H
+#define BBPROF_ENDINGS_H
+
+#include "process.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+static inline struct process *endings_process(void) {
+    return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
+}
+
+static inline void announce(enum raw_fate fate, int status, const char *exec_path) {
+    struct process *process = endings_process();
+    if (process != NULL)
+        process_announce(process, fate, status, exec_path);
+}
+
+static inline void take_back(enum raw_fate fate) {
+    struct process *process = endings_process();
+    if (process != NULL)
+        process_revoke(process, fate);
+}
+
+/* Calls a function of the exec family, whose return is its failure. */
+#define EXEC(path, call)                                                                                                           \
+    do {                                                                                                                           \
+        announce(FATE_EXEC, 0, path);                                                                                              \
+        int failed = call;                                                                                                         \
+        take_back(FATE_EXEC);                                                                                                         \
+        return failed;                                                                                                             \
+    } while (0)
+
+/* The arguments of execl, execlp and execle, up to NULL, as the array `words`, on the stack: these functions are async-signal-safe and
+ * have as many arguments as the stack holds. `rest` is left behind them. */
+#define GATHER(words, rest, first)                                                                                                 \
+    size_t num_words = 1;                                                                                                          \
+    va_list counted;                                                                                                               \
+    va_start(counted, first);                                                                                                      \
+    while (va_arg(counted, char *) != NULL)                                                                                        \
+        num_words++;                                                                                                               \
+    va_end(counted);                                                                                                               \
+    char *words[num_words + 1];                                                                                                    \
+    words[0] = (char *)(uintptr_t)first;                                                                                           \
+    va_start(rest, first);                                                                                                         \
+    for (size_t i = 1; i <= num_words; i++)                                                                                        \
+        words[i] = va_arg(rest, char *);                                                                                           \
+    words[num_words] = NULL
+
+#endif

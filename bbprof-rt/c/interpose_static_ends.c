@@ -1,0 +1,83 @@
+/* interpose_static_ends.c: _exit and its like of a statically linked program, by the linker's --wrap; libc's own calls are seen, too. */
+#include "endings.h"
+
+#define WRAPPED(type, name, ...)                                                                                                   \
+    extern type __real_##name(__VA_ARGS__);                                                                                        \
+    BBPROF_HIDDEN type __wrap_##name(__VA_ARGS__);                                                                                 \
+    BBPROF_HIDDEN type __wrap_##name(__VA_ARGS__)
+
+WRAPPED(void, _exit, int status) {
+    announce(FATE_EXIT_AT_ONCE, status, NULL);
+    __real__exit(status);
+}
+
+WRAPPED(void, _Exit, int status) {
+    announce(FATE_EXIT_AT_ONCE, status, NULL);
+    __real__Exit(status);
+}
+
+WRAPPED(void, quick_exit, int status) {
+    announce(FATE_QUICK_EXIT, status, NULL);
+    __real_quick_exit(status);
+}
+
+WRAPPED(void, abort, void) {
+    announce(FATE_ABORT, 0, NULL);
+    __real_abort();
+}
+
+/* A signal that the process sends itself is its end if nobody handles it. */
+WRAPPED(int, raise, int number) {
+    bool is_fatal = platform_signal_is_fatal(number);
+    if (is_fatal)
+        announce(FATE_OWN_SIGNAL, number, NULL);
+    int result = __real_raise(number);
+    if (is_fatal)
+        take_back(FATE_OWN_SIGNAL);
+    return result;
+}
+
+WRAPPED(int, execv, const char *path, char *const words[]) {
+    EXEC(path, __real_execv(path, words));
+}
+
+WRAPPED(int, execve, const char *path, char *const words[], char *const environment[]) {
+    EXEC(path, __real_execve(path, words, environment));
+}
+
+WRAPPED(int, execvp, const char *file, char *const words[]) {
+    EXEC(file, __real_execvp(file, words));
+}
+
+WRAPPED(int, execvpe, const char *file, char *const words[], char *const environment[]) {
+    EXEC(file, __real_execvpe(file, words, environment));
+}
+
+WRAPPED(int, fexecve, int file, char *const words[], char *const environment[]) {
+    EXEC("", __real_fexecve(file, words, environment));
+}
+
+BBPROF_HIDDEN int __wrap_execl(const char *path, const char *word, ...);
+BBPROF_HIDDEN int __wrap_execl(const char *path, const char *word, ...) {
+    va_list rest;
+    GATHER(words, rest, word);
+    va_end(rest);
+    EXEC(path, __real_execv(path, words));
+}
+
+BBPROF_HIDDEN int __wrap_execlp(const char *file, const char *word, ...);
+BBPROF_HIDDEN int __wrap_execlp(const char *file, const char *word, ...) {
+    va_list rest;
+    GATHER(words, rest, word);
+    va_end(rest);
+    EXEC(file, __real_execvp(file, words));
+}
+
+BBPROF_HIDDEN int __wrap_execle(const char *path, const char *word, ...);
+BBPROF_HIDDEN int __wrap_execle(const char *path, const char *word, ...) {
+    va_list rest;
+    GATHER(words, rest, word);
+    char **environment = va_arg(rest, char **);
+    va_end(rest);
+    EXEC(path, __real_execve(path, words, environment));
+}

@@ -1,0 +1,169 @@
+// The pieces of the report and what is in them (docs/HTML.md). Each is unpacked once, when it is first asked for.
+
+import type { Written } from "./count";
+
+export interface Index {
+  schema: string;
+  producer: string;
+  is_folder: boolean;
+  is_exact: boolean;
+  totals: {
+    functions: number;
+    functions_executed: number;
+    blocks: number;
+    blocks_executed: number;
+    block_executions: Written;
+    instructions: Written;
+    instructions_with_line: Written;
+    compared_edges: number;
+  };
+  processes: { pid: number; executable: string; fate: string; caveat: string | null }[];
+  exceptions: { name: string; block: number | null; reason: string }[];
+  skipped: { name: string; module: string; reason: string }[];
+  images: string[];
+  modules: [string, number][];
+  files: {
+    path: string;
+    lines: number;
+    lines_executed: number;
+    instructions: Written;
+    text_lines: number | null;
+    last_line: number;
+    remark: string | null;
+    parts: number;
+  }[];
+  functions: {
+    name: string[];
+    symbol: (string | null)[];
+    module: number[];
+    file: (number | null)[];
+    line: number[];
+    group: number[];
+    entries: Written[];
+    instructions: Written[];
+    unlocated: Written[];
+    blocks: number[];
+    blocks_executed: number[];
+    branches: (Written | null)[];
+    majority: (Written | null)[];
+  };
+  hottest_blocks: [number, number, Written, Written, [number, number] | null][];
+  pieces: number[];
+}
+
+export type EdgeKind = "branch" | "switch" | "invoke" | "unwind" | "indirect" | "fallthrough";
+export type Callee = { function: number } | { name: number } | "pointer" | "asm";
+
+export interface BlockData {
+  count: Written;
+  executed: Written;
+  opcodes: [number, number][];
+  places: [number, number, Written][];
+  calls?: [Callee, Written, number | null][];
+  vanished?: string;
+  ir?: string;
+}
+
+export interface FunctionData {
+  linkage: "external" | "internal" | "comdat";
+  blocks: BlockData[];
+  edges: [number, number, Written | null, EdgeKind][];
+  places: [file: number, line: number, column: number, scope: number][];
+  scopes: [name: number, line: number, file: number, at: number | null][];
+  lines: [number, [line: number, count: Written, executed: Written][]][];
+  callers: [number, number, Written][];
+}
+
+export interface FunctionPiece {
+  first: number;
+  functions: FunctionData[];
+  strings: string[];
+}
+
+export interface SourcePart {
+  first_line: number;
+  text: string | null;
+  lines: [line: number, count: Written, executed: Written, stands: [number, number, Written, Written][]][];
+  functions: [line: number, last: number, name: string, entries: Written, inlined: Written][];
+}
+
+export const LINES_OF_A_PART = 2000;
+const pieces = new Map<string, Promise<unknown>>();
+const arrivals = new Map<string, (data: string) => void>();
+
+declare global {
+  interface Window {
+    bbprofData: (name: string, data: string) => void;
+  }
+}
+
+window.bbprofData = (name, data) => arrivals.get(name)?.(data);
+
+async function unpack(data: string): Promise<unknown> {
+  const text = atob(data);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+const whenParsed = new Promise<void>((resolve) => {
+  if (document.readyState === "loading") addEventListener("DOMContentLoaded", () => resolve());
+  else resolve();
+});
+
+async function fetchPiece(name: string): Promise<string> {
+  const inPage = () => document.getElementById(`data-${name}`)?.textContent;
+  const now = inPage();
+  if (now != null) return now;
+  await whenParsed;
+  const then = inPage();
+  if (then != null) return then;
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    arrivals.set(name, resolve);
+    script.src = `data/${name}.js`;
+    script.onload = () => script.remove();
+    script.onerror = () => reject(new Error(`data/${name}.js is missing: the whole folder is needed, not only index.html`));
+    document.head.append(script);
+  });
+}
+
+function piece<T>(name: string): Promise<T> {
+  let known = pieces.get(name) as Promise<T> | undefined;
+  if (!known) {
+    known = fetchPiece(name).then(unpack) as Promise<T>;
+    pieces.set(name, known);
+  }
+  return known;
+}
+
+export const loadIndex = () => piece<Index>("index");
+
+/** The data of a function, and the texts it refers to. */
+export async function loadFunction(index: Index, id: number): Promise<{ data: FunctionData; strings: string[] }> {
+  const starts = index.pieces;
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle]! <= id) low = middle;
+    else high = middle - 1;
+  }
+  const chunk = await piece<FunctionPiece>(`f${low}`);
+  return { data: chunk.functions[id - chunk.first]!, strings: chunk.strings };
+}
+
+/** The part of a file that has this line, by its number. */
+export const partOf = (line: number) => Math.floor((line - 1) / LINES_OF_A_PART);
+
+export const loadPart = (file: number, part: number) => piece<SourcePart>(`s${file}.${part}`);
+
+/** The parts of a file that have these lines. */
+export function loadSource(index: Index, file: number, from: number, to: number): Promise<SourcePart[]> {
+  const last = index.files[file]!.parts - 1;
+  const parts: Promise<SourcePart>[] = [];
+  const end = Math.min(last, partOf(to));
+  for (let part = Math.max(0, partOf(from)); part <= end; part++) parts.push(loadPart(file, part));
+  return Promise.all(parts);
+}

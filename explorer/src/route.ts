@@ -1,0 +1,46 @@
+// Addresses of pages: all in the hash, so that they work from a disk. One history entry a page; what is selected on a page
+// changes its address in place.
+
+import { useEffect, useState } from "preact/hooks";
+
+export type Route =
+  | { page: "overview" }
+  | { page: "table"; by: "tree" | "functions" | "files" }
+  | { page: "function"; id: number; block: number | null }
+  | { page: "file"; id: number; line: number | null }
+  | { page: "exactness" }
+  | { page: "unknown"; text: string };
+
+const number = (text: string | undefined) => (text !== undefined && /^\d+$/.test(text) ? Number(text) : null);
+
+export function parse(hash: string): Route {
+  const [page, a, b, c] = hash.replace(/^#\/?/, "").split("/");
+  if (!page) return { page: "overview" };
+  if (page === "tree" || page === "functions" || page === "files") return { page: "table", by: page };
+  if (page === "exactness") return { page: "exactness" };
+  const id = number(a);
+  if (page === "f" && id !== null) return { page: "function", id, block: b === "b" ? number(c) : null };
+  if (page === "file" && id !== null) return { page: "file", id, line: number(b) };
+  return { page: "unknown", text: hash };
+}
+
+export const functionLink = (id: number, block?: number | null) => (block == null ? `#/f/${id}` : `#/f/${id}/b/${block}`);
+export const fileLink = (id: number, line?: number | null) => (line == null ? `#/file/${id}` : `#/file/${id}/${line}`);
+
+/** Says on the same page, in its address, what is selected. */
+export function replace(address: string) {
+  if (location.hash !== address) {
+    history.replaceState(null, "", address);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  }
+}
+
+export function useRoute(): Route {
+  const [hash, set] = useState(location.hash);
+  useEffect(() => {
+    const changed = () => set(location.hash);
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  return parse(hash);
+}

@@ -1,0 +1,63 @@
+/* confined.c: where the program may not do what it likes. */
+#include "scenarios.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
+/* A resolver runs while the program is being relocated, before the runtime and before the truth. */
+OUT_OF_LINE void resolved(void) {
+  TALLY(resolved);
+  work(2);
+}
+__attribute__((used)) static void (*resolve(void))(void) { return resolved; }
+void chosen(void) __attribute__((ifunc("resolve")));
+void ifunc(void) {
+  chosen();
+  chosen();
+}
+
+/* A refused system call: all that changes files from now on. */
+static void refused(void) {
+  const unsigned numbers[] = {SYS_ftruncate, SYS_fallocate, SYS_rename, SYS_openat, SYS_open, SYS_unlink, SYS_mremap};
+  struct sock_filter program[20];
+  unsigned n = 0;
+  program[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+  for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    program[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], 0, 1);
+    program[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+  }
+  program[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  struct sock_fprog filter = {(unsigned short)n, program};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    exit(89);
+}
+void refused_exit(void) {
+  refused();
+  end_exit();
+}
+void refused_quietly(void) {
+  refused();
+  end_quietly();
+}
+void limited(void) {
+  struct rlimit limit = {0, 0};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  end_exit();
+}
+void rooted(void) {
+  if (mkdir("root", 0700) != 0 || chroot("root") != 0 || chdir("/") != 0)
+    exit(88);
+  end_exit();
+}
+void dropped(void) {
+  if (setgid(65534) != 0 || setuid(65534) != 0)
+    exit(87);
+  end_exit();
+}
+void shut(void) {
+  close(0);
+  close(1);
+  close(2);
+  end_exit();
+}

@@ -1,0 +1,216 @@
+/* threads.c: threads of all kinds, and ends while they run. */
+#include "scenarios.h"
+
+#include <aio.h>
+#include <sched.h>
+#include <threads.h>
+#include <time.h>
+#include <ucontext.h>
+
+/* Threads. */
+OUT_OF_LINE void *thread_work(void *times) {
+  TALLY(thread_work);
+  work((unsigned)(uintptr_t)times);
+  return NULL;
+}
+static void *thread_that_ends(void *unused) {
+  (void)unused;
+  thread_work((void *)30);
+  pthread_exit(NULL);
+}
+static void *thread_that_waits(void *unused) {
+  (void)unused;
+  thread_work((void *)30);
+  for (;;)
+    pause();
+}
+static void *thread_that_exits(void *unused) {
+  thread_work((void *)30);
+  (void)unused;
+  exit(21);
+}
+static void *thread_that_ends_quietly(void *unused) {
+  thread_work((void *)30);
+  (void)unused;
+  _exit(22);
+}
+static void *thread_that_faults(void *unused) {
+  thread_work((void *)30);
+  (void)unused;
+  end_fault();
+  return NULL;
+}
+static volatile unsigned ready;
+static void *thread_that_spins(void *unused) {
+  (void)unused;
+  thread_work((void *)30);
+  __atomic_fetch_add(&ready, 1, __ATOMIC_RELEASE);
+  spin();
+  return NULL;
+}
+pthread_t start(void *(*function)(void *), void *argument) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, function, argument) != 0)
+    exit(92);
+  return thread;
+}
+void threads(void) {
+  pthread_t all[8];
+  for (unsigned i = 0; i < 8; i++)
+    all[i] = start(i % 2 ? thread_work : thread_that_ends, (void *)5000);
+  for (unsigned i = 0; i < 8; i++)
+    pthread_join(all[i], NULL);
+}
+void many_calls(void) {
+  const char *times = getenv("TIMES");
+  pthread_t all[8];
+  for (unsigned i = 0; i < 8; i++)
+    all[i] = start(thread_work, (void *)(uintptr_t)strtoul(times, NULL, 10));
+  for (unsigned i = 0; i < 8; i++)
+    pthread_join(all[i], NULL);
+}
+void short_threads(void) {
+  for (unsigned i = 0; i < 2500; i++) {
+    pthread_t all[4];
+    for (unsigned k = 0; k < 4; k++)
+      all[k] = start(thread_work, (void *)3);
+    for (unsigned k = 0; k < 4; k++)
+      pthread_join(all[k], NULL);
+  }
+}
+void threads_cancelled(void) {
+  pthread_t waiting = start(thread_that_waits, NULL);
+  pthread_cancel(waiting);
+  pthread_join(waiting, NULL);
+}
+static int c11_work(void *times) {
+  thread_work(times);
+  return 3;
+}
+void threads_c11(void) {
+  thrd_t thread;
+  int result = 0;
+  if (thrd_create(&thread, c11_work, (void *)40) != thrd_success || thrd_join(thread, &result) != thrd_success || result != 3)
+    exit(93);
+}
+static pthread_key_t key;
+OUT_OF_LINE void late(void *rounds) {
+  TALLY(late);
+  work(2);
+  if ((uintptr_t)rounds > 1)
+    pthread_setspecific(key, (void *)((uintptr_t)rounds - 1));
+}
+static void *thread_with_late_destructor(void *unused) {
+  pthread_setspecific(key, (void *)4);
+  return unused;
+}
+void threads_late(void) {
+  pthread_key_create(&key, late);
+  pthread_join(start(thread_with_late_destructor, NULL), NULL);
+}
+void threads_exit(void) {
+  start(thread_that_exits, NULL);
+  for (;;)
+    pause();
+}
+void threads_end_quietly(void) {
+  start(thread_that_ends_quietly, NULL);
+  for (;;)
+    pause();
+}
+void threads_fault(void) {
+  start(thread_that_faults, NULL);
+  for (;;)
+    pause();
+}
+void main_ends_first(void) {
+  start(thread_that_ends, NULL);
+  pthread_exit(NULL);
+}
+static void threads_running_at(void (*end)(void)) {
+  start(thread_that_spins, NULL);
+  start(thread_that_spins, NULL);
+  while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) < 2)
+    sched_yield();
+  end();
+}
+void threads_spin_exit(void) { threads_running_at(end_exit); }
+void threads_spin_quietly(void) { threads_running_at(end_quietly); }
+void threads_spin_exec(void) { threads_running_at(end_exec_list); }
+static int bare_thread(void *unused) {
+  (void)unused;
+  thread_work((void *)50);
+  return 0;
+}
+/* A thread that shares its creator's TLS, as runtimes of other languages make them. */
+void bare_clone(void) {
+  char *stack = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int child = clone(bare_thread, stack + (1 << 16), CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD, NULL);
+  waitpid(child, NULL, 0);
+}
+
+/* Stackful coroutines that move between threads. */
+static ucontext_t back, inside;
+OUT_OF_LINE void coroutine(void) {
+  TALLY(coroutine);
+  for (;;) {
+    work(6);
+    swapcontext(&inside, &back);
+  }
+}
+static void *thread_that_resumes(void *unused) {
+  for (unsigned i = 0; i < 5; i++)
+    swapcontext(&back, &inside);
+  return unused;
+}
+OUT_OF_LINE static void coroutine_start(void) { coroutine(); }
+void coroutines(void) {
+  getcontext(&inside);
+  inside.uc_stack.ss_sp = malloc(1 << 16);
+  inside.uc_stack.ss_size = 1 << 16;
+  makecontext(&inside, coroutine_start, 0);
+  for (unsigned i = 0; i < 4; i++) {
+    swapcontext(&back, &inside);
+    pthread_join(start(thread_that_resumes, NULL), NULL);
+  }
+}
+
+/* Threads that libc makes for itself. */
+static volatile unsigned num_notified;
+OUT_OF_LINE void notified(union sigval value) {
+  TALLY(notified);
+  work((unsigned)value.sival_int);
+  __atomic_fetch_add(&num_notified, 1, __ATOMIC_RELEASE);
+}
+static void await_notified(unsigned number) {
+  while (__atomic_load_n(&num_notified, __ATOMIC_ACQUIRE) < number)
+    usleep(500);
+  /* The thread that notified may still be on its way out. */
+  usleep(20000);
+}
+void timer_threads(void) {
+  struct sigevent event;
+  memset(&event, 0, sizeof event);
+  event.sigev_notify = SIGEV_THREAD;
+  event.sigev_notify_function = notified;
+  event.sigev_value.sival_int = 11;
+  timer_t timer;
+  struct itimerspec times = {{0, 0}, {0, 1000000}};
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &times, NULL) != 0)
+    exit(94);
+  await_notified(1);
+}
+void aio_threads(void) {
+  static char byte;
+  struct aiocb request;
+  memset(&request, 0, sizeof request);
+  request.aio_fildes = open("/dev/zero", O_RDONLY);
+  request.aio_buf = &byte;
+  request.aio_nbytes = 1;
+  request.aio_sigevent.sigev_notify = SIGEV_THREAD;
+  request.aio_sigevent.sigev_notify_function = notified;
+  request.aio_sigevent.sigev_value.sival_int = 13;
+  if (aio_read(&request) != 0)
+    exit(95);
+  await_notified(1);
+}

@@ -1,0 +1,148 @@
+//! `bbprof diff` on two versions of a program whose changes are known, and on builds and runs that differ in one thing.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use bbprof_tests::{Exported, Outcome, ProfiledRun, Run, Sandbox, calm_lua, tool};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Builds the program of two versions with these options, runs it, and checks it against its tally.
+fn version(sandbox: &Sandbox, name: &str, options: &[&str]) -> ProfiledRun {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/changes/changes.c");
+    let binary = sandbox.join(name);
+    Run::new(tool("bbprof-cc")).args(options).arg(source).arg("-o").arg(&binary).in_folder(sandbox.path()).ok();
+    let run = ProfiledRun::of(&binary, &[], sandbox);
+    run.check();
+    run
+}
+
+fn diff(a: &Path, b: &Path, more: &[&str]) -> Outcome {
+    Run::new(tool("bbprof")).arg("diff").args([a, b]).args(more).outcome()
+}
+
+fn json(a: &Path, b: &Path) -> Value {
+    let value: Value = serde_json::from_str(&diff(a, b, &["--json"]).expect_code(0).text()).unwrap();
+    sums_are_right(&value);
+    value
+}
+
+fn number(value: &Value) -> i64 {
+    value.as_i64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Every change is the sum of its parts, and the whole is the sum of the functions.
+fn sums_are_right(value: &Value) {
+    let parts = ["ran", "code", "new", "vanished", "inlining"];
+    let mut sums = [0; 5];
+    for function in value["functions"].as_array().unwrap() {
+        let change = &function["change"];
+        for (sum, part) in sums.iter_mut().zip(parts) {
+            *sum += number(&change[part]);
+        }
+        let side = |side: &str| function[side]["instructions"].as_i64().unwrap_or(0);
+        assert_eq!(number(&change["total"]), side("b") - side("a"), "{function}");
+        assert_eq!(number(&change["total"]), parts.iter().map(|part| number(&change[part])).sum::<i64>(), "{function}");
+    }
+    for (sum, part) in sums.iter().zip(parts) {
+        assert_eq!(number(&value["change"][part]), *sum, "{part}");
+    }
+    assert_eq!(number(&value["change"]["inlining"]), 0);
+    assert_eq!(number(&value["change"]["total"]), number(&value["b"]["instructions"]) - number(&value["a"]["instructions"]));
+}
+
+/// The change of one function: ran, code, new, vanished, inlining.
+fn change(value: &Value, name: &str) -> [i64; 5] {
+    let function = value["functions"].as_array().unwrap().iter().find(|function| function["name"] == name);
+    function.map_or([0; 5], |function| ["ran", "code", "new", "vanished", "inlining"].map(|part| number(&function["change"][part])))
+}
+
+/// The truth comes from the programs' tallies and from the lengths of functions that are one block.
+#[test]
+fn known_changes_have_the_known_reasons() {
+    let sandbox = Sandbox::new("diff");
+    let (old, new) = (version(&sandbox, "old", &["-O1", "-g"]), version(&sandbox, "new", &["-O1", "-g", "-DCHANGED"]));
+    let value = json(&old.raw, &new.raw);
+    let (before, after) = (Exported::of(std::slice::from_ref(&old.raw)), Exported::of(std::slice::from_ref(&new.raw)));
+    let instructions = |exported: &Exported, name: &str| {
+        let function = exported.functions().into_iter().find(|function| function.value["symbol"] == name).unwrap();
+        function.value["instructions"].as_i64().unwrap()
+    };
+    // Called 1,000 and 1,500 times, by their tallies.
+    assert_eq!((before.entries("more"), after.entries("more")), (Some(1000), Some(1500)));
+    let each = instructions(&before, "more") / 1000;
+    assert_eq!(change(&value, "more"), [500 * each, 0, 0, 0, 0]);
+    let longer = instructions(&after, "longer") - instructions(&before, "longer");
+    assert!(longer >= 5 * 1000);
+    assert_eq!(change(&value, "longer"), [0, longer, 0, 0, 0]);
+    assert_eq!(change(&value, "fresh"), [0, 0, instructions(&after, "fresh"), 0, 0]);
+    assert_eq!(change(&value, "gone"), [0, 0, 0, -instructions(&before, "gone"), 0]);
+    // Another name, the same code.
+    assert_eq!(change(&value, "renamed_now"), [0; 5]);
+    // All that wanders was is in host now, less what calls cost.
+    let [ran, code, _, vanished, moved] = change(&value, "wanders");
+    assert!(moved < 0 && ran == 0 && vanished == 0 && code.abs() * 2 < moved.abs(), "{:?}", change(&value, "wanders"));
+    assert_eq!(moved + code, -instructions(&before, "wanders"));
+    assert_eq!(change(&value, "host")[4], -moved);
+    assert_eq!(number(&value["moved_by_inlining"]), -moved);
+    // The way back is the same with the signs turned, but for the reference that the split of lengths is made by.
+    let back = json(&new.raw, &old.raw);
+    assert_eq!(number(&back["change"]["total"]), -number(&value["change"]["total"]));
+    assert_eq!(change(&back, "gone"), [0, 0, instructions(&before, "gone"), 0, 0]);
+    let text = diff(&old.raw, &new.raw, &["--width", "80"]).expect_code(0).text();
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(["fresh", "gone", "inlining", "new/gone"].iter().all(|word| text.contains(word)), "{text}");
+}
+
+/// 0.1 % is 0.1 %: the same program run and built again has no difference at all.
+#[test]
+fn the_same_again_is_no_difference() {
+    let sandbox = Sandbox::new("again");
+    let program = calm_lua();
+    let build = |name: &str| -> PathBuf {
+        let binary = sandbox.join(name);
+        let compiler = Run::new(tool("bbprof-cc")).args(["-O2", "-g"]).args(&program.options).arg("-o").arg(&binary);
+        compiler.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
+        binary
+    };
+    let arguments: Vec<&str> = program.arguments.iter().map(String::as_str).collect();
+    let first = build("first");
+    let runs = [&first, &first, &build("second")].map(|binary| ProfiledRun::of(binary, &arguments, &sandbox).raw);
+    for again in &runs[1..] {
+        let text = diff(&runs[0], again, &["--fail-above", "0"]).expect_code(0).text();
+        assert!(text.contains("\nno difference in "), "{text}");
+    }
+    // Another level: other code, the same work. Nothing is new but what the other level made of it.
+    let other = sandbox.join("other");
+    let compiler = Run::new(tool("bbprof-cc")).args(["-O3", "-g"]).args(&program.options).arg("-o").arg(&other);
+    compiler.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
+    let other = ProfiledRun::of(&other, &arguments, &sandbox).raw;
+    let value = json(&runs[0], &other);
+    for function in value["functions"].as_array().unwrap() {
+        let ran = number(&function["change"]["ran"]).abs();
+        assert!(ran * 1000 < number(&value["a"]["instructions"]), "the same work ran, but {function}");
+    }
+}
+
+#[test]
+fn the_gate() {
+    let sandbox = Sandbox::new("gate");
+    let (old, new) = (version(&sandbox, "old", &["-O1"]), version(&sandbox, "new", &["-O1", "-DCHANGED"]));
+    let gate = |a: &Path, b: &Path, limit: &str| diff(a, b, &["--fail-above", limit]);
+    let value = json(&old.raw, &new.raw);
+    let (a, more) = (number(&value["a"]["instructions"]), number(&value["change"]["total"]));
+    assert!(more > 0);
+    // Just below and just above the change, in ten-thousandths of a percent.
+    let exact = more * 1_000_000 / a;
+    let percent = |millionths: i64| format!("{}.{:04}%", millionths / 10_000, millionths % 10_000);
+    let failed = gate(&old.raw, &new.raw, &percent(exact)).expect_code(3);
+    assert!(failed.stderr.contains("regression: "), "{}", failed.stderr);
+    gate(&old.raw, &new.raw, &percent(exact + 1)).expect_code(0);
+    gate(&new.raw, &old.raw, "0").expect_code(0);
+    gate(&old.raw, &new.raw, "49%=^more$").expect_code(3);
+    gate(&old.raw, &new.raw, "50%=^more$").expect_code(0);
+    gate(&old.raw, &new.raw, "1000%=fresh").expect_code(3);
+    gate(&old.raw, &new.raw, "0=renamed").expect_code(0);
+    let unknown = gate(&old.raw, &new.raw, "1=nowhere").expect_code(2);
+    assert!(unknown.stderr.contains("no function of the two profiles has a name like that"), "{}", unknown.stderr);
+    assert!(gate(&old.raw, &new.raw, "much").expect_code(2).stderr.contains("is no percentage"));
+}

@@ -1,0 +1,373 @@
+//! However a program ends, whatever its threads and children do: its counts are what it knows of itself, and `verify` tells its
+//! fate. A table of scenarios; the programs (`tests/programs/fates`) are compiled once for each storage.
+
+use bbprof_format::raw::RawProfile;
+use bbprof_tests::{Cargo, Exported, Run, Sandbox, Truth, tool};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// How a scenario goes.
+struct Scenario {
+    name: &'static str,
+    /// Exit code, or 128 + signal.
+    code: i32,
+    /// What `verify` says of each process, in the order in which they began. Behind a bar: what it says is not exact.
+    processes: &'static [&'static str],
+    /// Functions that were interrupted at a moment that nobody chose: their entries may be one off.
+    open: &'static [&'static str],
+    /// The function that was interrupted: `verify --interrupted` must name it.
+    interrupted: Option<&'static str>,
+    /// Functions whose counts are lost, as `verify` says.
+    lost: &'static [&'static str],
+}
+
+const fn scenario(name: &'static str, code: i32, processes: &'static [&'static str]) -> Scenario {
+    Scenario { name, code, processes, open: &[], interrupted: None, lost: &[] }
+}
+
+impl Scenario {
+    const fn open(self, open: &'static [&'static str]) -> Self {
+        Self { open, ..self }
+    }
+
+    const fn loses(self, lost: &'static [&'static str]) -> Self {
+        Self { lost, ..self }
+    }
+
+    const fn interrupts(self, function: &'static str) -> Self {
+        Self { interrupted: Some(function), ..self }
+    }
+}
+
+const ABORT: &str = "killed by SIGABRT (6) (abort)";
+const UNSEEN: &str = "no end was seen (killed, or still running) | no end of the process was seen";
+
+/// Programs in C.
+const ENDS: &[Scenario] = &[
+    scenario("nothing", 0, &["exit 0"]),
+    scenario("end_exit", 7, &["exit 7"]),
+    scenario("end_quietly", 3, &["exit 3 (_exit)"]),
+    scenario("end_quietly_c99", 4, &["exit 4 (_exit)"]),
+    scenario("end_quickly", 5, &["exit 5 (quick_exit)"]),
+    scenario("end_abort", 128 + 6, &[ABORT]),
+    scenario("end_assert", 128 + 6, &[ABORT]),
+    scenario("end_signal_raised", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
+    scenario("end_interrupted", 128 + 2, &["killed by SIGINT (2) (sent by itself)"]),
+    scenario("end_killed", 128 + 9, &["killed by SIGKILL (9) (sent by itself)"]),
+    scenario("end_trap", 128 + 4, &[UNSEEN]),
+    scenario("end_bare_call", 6, &[UNSEEN]),
+    scenario("end_alarm", 128 + 14, &[UNSEEN]),
+    scenario("end_pipe", 128 + 13, &[UNSEEN]),
+    scenario("end_exec", 0, &["replaced by exec of /proc/self/exe", "exit 0"]),
+    scenario("end_exec_list", 0, &["replaced by exec of true"]),
+    scenario("end_exec_environment", 0, &["replaced by exec of /bin/true"]),
+    scenario("end_exec_file", 0, &["replaced by exec of an open file"]),
+    scenario("end_exec_path", 0, &["replaced by exec of true"]),
+    scenario("end_after_failed_exec", 8, &["exit 8 (_exit)"]),
+    scenario("end_fault", 128 + 11, &[UNSEEN]).interrupts("victim"),
+    scenario("end_bus", 128 + 7, &[UNSEEN]).interrupts("victim"),
+    scenario("end_division", 128 + 8, &[UNSEEN]).interrupts("end_division"),
+    scenario("end_stack", 128 + 11, &[UNSEEN]).interrupts("recurse"),
+    scenario("end_memory", 128 + 6, &[ABORT]),
+    scenario("end_cpu", 128 + 24, &[UNSEEN]).open(&["branchy", "even", "odd"]),
+    scenario("end_exit_in_handler", 11, &["exit 11"]),
+    scenario("end_quiet_in_handler", 12, &["exit 12 (_exit)"]),
+    scenario("end_handler_and_default", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
+    scenario(
+        "end_reported",
+        128 + 11,
+        &["killed by SIGSEGV (11) (sent by itself) | a signal handler was running that had interrupted other code"],
+    )
+    .interrupts("victim"),
+    scenario("end_handled", 0, &["exit 0"]),
+    scenario("end_after_abort", 13, &["exit 13"]),
+    scenario("end_recovered", 14, &["exit 14 | recurse: called"]),
+    scenario("end_interrupted_loop", 15, &["exit 15 (_exit) | a signal handler was running that had interrupted other code"])
+        .interrupts("spin"),
+    scenario("threads", 0, &["exit 0"]),
+    scenario("short_threads", 0, &["exit 0"]),
+    scenario("threads_cancelled", 0, &["exit 0"]),
+    scenario("threads_c11", 0, &["exit 0"]),
+    scenario("threads_late", 0, &["exit 0"]),
+    scenario("threads_exit", 21, &["exit 21 | 1 other thread was running when it ended"]),
+    scenario("threads_end_quietly", 22, &["exit 22 (_exit) | 1 other thread was running when it ended"]),
+    scenario("threads_fault", 128 + 11, &[UNSEEN]).interrupts("victim"),
+    scenario("main_ends_first", 0, &["exit 0"]),
+    scenario("threads_spin_exit", 7, &["exit 7 | 2 other threads were running when it ended"]).interrupts("spin"),
+    scenario("threads_spin_quietly", 3, &["exit 3 (_exit) | 2 other threads were running when it ended"]),
+    scenario("threads_spin_exec", 0, &["replaced by exec of true | 2 other threads were running when it ended"]),
+    scenario("bare_clone", 0, &["exit 0"]),
+    scenario("coroutines", 0, &["exit 0"]),
+    scenario("fork_exit", 0, &["exit 0", "exit 7"]),
+    scenario("fork_quietly", 0, &["exit 0", "exit 3 (_exit)"]),
+    scenario("fork_abort", 0, &["exit 0", ABORT]),
+    scenario("fork_killed", 0, &["exit 0", "killed by SIGKILL (9) (sent by itself)"]),
+    scenario("fork_shot", 0, &["exit 0", UNSEEN]),
+    scenario("fork_exec", 0, &["exit 0", "replaced by exec of true"]),
+    scenario("fork_fork", 0, &["exit 0", "exit 96", "exit 3 (_exit)"]),
+    scenario("fork_threads", 0, &["exit 0", "exit 96"]),
+    scenario("thread_forks", 0, &["exit 0", "exit 7"]),
+    scenario("spawn", 0, &["exit 0"]),
+    scenario("vfork_exec", 0, &["exit 0"]),
+    scenario("vfork_exit", 0, &["exit 0"]),
+    scenario("shell", 0, &["exit 0"]),
+    scenario("ifunc", 0, &["exit 0"]),
+    scenario("refused_exit", 7, &["exit 7"]),
+    scenario("refused_quietly", 3, &["exit 3 (_exit)"]),
+    scenario("limited", 7, &["exit 7"]),
+    scenario("shut", 7, &["exit 7"]),
+    scenario("destructor_ends", 16, &["exit 16 (_exit)"]),
+];
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/fates")
+}
+
+/// Where the programs are built, once for all tests of this file.
+fn built() -> &'static Sandbox {
+    static BUILT: OnceLock<Sandbox> = OnceLock::new();
+    BUILT.get_or_init(|| Sandbox::new("fates"))
+}
+
+/// Compiles all files of a language.
+fn compile(driver: &str, extension: &str, name: &str, options: &[&str]) -> PathBuf {
+    let program = built().join(name);
+    let mut sources: Vec<PathBuf> =
+        std::fs::read_dir(programs()).expect("the programs").map(|entry| entry.expect("a file").path()).collect();
+    sources.retain(|path| path.extension().is_some_and(|found| found == extension));
+    sources.sort();
+    let run = Run::new(tool(driver)).args(["-O2", "-g", "-w", "-D_GNU_SOURCE", "-pthread"]).args(options);
+    run.args(&sources).arg("-o").arg(&program).ok();
+    program
+}
+
+/// Runs a scenario and compares: the end, each process's truth and its verdict.
+fn check(program: &Path, scenario: &Scenario) -> Result<(), String> {
+    let sandbox = Sandbox::new("fate");
+    std::fs::create_dir(sandbox.join("raw")).expect("a folder in the sandbox");
+    Truth::create(&sandbox.join("truth"));
+    let outcome = Run::new(program)
+        .arg(scenario.name)
+        .env("TRUTH", sandbox.join("truth"))
+        .env("BBPROF_OUT", sandbox.join("raw/%p.bbraw"))
+        .in_folder(sandbox.path())
+        .outcome();
+    let what = format!("{} {}", program.file_name().unwrap_or_default().to_string_lossy(), scenario.name);
+    if outcome.code != scenario.code {
+        return Err(format!("{what}: ended with {} instead of {}: {}", outcome.code, scenario.code, outcome.stderr));
+    }
+    let read = |path: PathBuf| {
+        let profile = RawProfile::read(&std::fs::read(&path).expect("a raw profile"));
+        (profile.unwrap_or_else(|error| panic!("{what}: {}: {error}", path.display())), path)
+    };
+    let mut profiles: Vec<_> = sandbox.raw_profiles("raw").into_iter().map(read).collect();
+    profiles.sort_by_key(|(profile, _)| profile.process.begun_ns);
+    let truths = Truth::read(&sandbox.join("truth"));
+    if profiles.len() != scenario.processes.len() || truths.len() != profiles.len() {
+        return Err(format!("{what}: {} profiles, {} processes", profiles.len(), truths.len()));
+    }
+    let mut errors = Vec::new();
+    for (((profile, path), truth), expected) in profiles.iter().zip(&truths).zip(scenario.processes) {
+        assert_eq!(profile.process.pid, truth.pid, "{what}");
+        let (fate, exception) = expected.split_once(" | ").unwrap_or((expected, ""));
+        let verified = Run::new(tool("bbprof")).args(["verify", "--interrupted"]).arg(path).outcome();
+        let text = verified.text();
+        let said = text.lines().next().unwrap_or_default().to_owned();
+        if !said.ends_with(&format!(": {fate}")) {
+            errors.push(format!("{what}: expected {fate:?}, verify says:\n{text}"));
+        }
+        if (exception.is_empty(), verified.code) != (exception.is_empty(), if exception.is_empty() { 0 } else { 5 })
+            || !text.contains(exception)
+        {
+            errors.push(format!("{what}: expected {exception:?}, verify says:\n{text}{}", verified.stderr));
+        }
+        if let Some(function) = scenario.interrupted
+            && !exception.is_empty()
+            && !text.contains(&format!("may be interrupted: {function}: block"))
+        {
+            errors.push(format!("{what}: {function} was interrupted, verify says:\n{text}"));
+        }
+        if exception.is_empty() == text.contains("may be interrupted") {
+            errors.push(format!("{what}: expected {exception:?}, verify says:\n{text}"));
+        }
+        let exported = Exported::of(std::slice::from_ref(path));
+        let compared = std::panic::catch_unwind(|| truth.without(scenario.lost).compare(&exported, scenario.open, &what));
+        if let Err(error) = compared {
+            errors.push(error.downcast_ref::<String>().cloned().unwrap_or_default());
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
+}
+
+/// Runs all scenarios, some at a time.
+fn check_all<'s>(program: &Path, scenarios: impl Iterator<Item = &'s Scenario>) {
+    let scenarios: Vec<&Scenario> = scenarios.collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut failed = Vec::new();
+        while let Some(scenario) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
+            failed.extend(check(program, scenario).err());
+        }
+        failed
+    };
+    let failed: Vec<String> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a worker of the test")).collect()
+    });
+    assert!(failed.is_empty(), "{} of {} scenarios:\n{}", failed.len(), scenarios.len(), failed.join("\n"));
+}
+
+/// Programs in C++ (`ends.cpp`).
+const CPP: &[Scenario] = &[
+    scenario("nothing", 0, &["exit 0"]),
+    scenario("exit", 7, &["exit 7"]),
+    scenario("quick_exit", 8, &["exit 8 (quick_exit)"]),
+    scenario("exit_in_destructor", 6, &["exit 6 (_exit)"]),
+    scenario("uncaught", 128 + 6, &[ABORT]),
+    scenario("noexcept", 128 + 6, &[ABORT]),
+    scenario("terminate", 5, &["exit 5 (_exit)"]),
+    scenario("thread_throws", 128 + 6, &["killed by SIGABRT (6) (abort) | 1 other thread was running when it ended"]),
+    scenario("caught", 0, &["exit 0"]),
+    scenario("threads", 0, &["exit 0"]),
+];
+
+/// Programs in Rust (`rust`), with panics that unwind.
+const RUST: &[Scenario] = &[
+    scenario("nothing", 0, &["exit 0"]),
+    scenario("exit", 7, &["exit 7"]),
+    scenario("abort", 128 + 6, &[ABORT]),
+    scenario("panic", 101, &["exit 101"]),
+    scenario("caught", 0, &["exit 0"]),
+    scenario("panic_in_destructor", 101, &["exit 101"]),
+    scenario("panic_while_panicking", 128 + 6, &[ABORT]),
+    scenario("threads", 0, &["exit 0"]),
+    scenario("panicking_threads", 0, &["exit 0"]),
+    scenario("detached", 0, &["exit 0 | 1 other thread was running when it ended"]),
+    scenario("exec", 0, &["replaced by exec of true"]),
+    scenario("child", 0, &["exit 0"]),
+];
+
+/// The same with `panic = "abort"`.
+const RUST_ABORTS: &[Scenario] = &[
+    scenario("nothing", 0, &["exit 0"]),
+    scenario("panic", 128 + 6, &[ABORT]),
+    scenario("panic_in_destructor", 128 + 6, &[ABORT]),
+];
+
+/// Those where it matters where the counters live.
+const OTHER_STORAGES: [&str; 18] = [
+    "nothing",
+    "end_exit",
+    "end_quietly",
+    "end_abort",
+    "end_killed",
+    "end_exec",
+    "end_fault",
+    "end_recovered",
+    "threads_exit",
+    "main_ends_first",
+    "bare_clone",
+    "fork_exit",
+    "fork_quietly",
+    "fork_threads",
+    "thread_forks",
+    "vfork_exec",
+    "timer_threads",
+    "aio_threads",
+];
+
+/// Scenarios that only one thread counts in at a time: plain shared counters are right for them.
+fn of_one_thread(scenario: &Scenario) -> bool {
+    scenario.name != "fork_threads"
+}
+
+fn others() -> impl Iterator<Item = &'static Scenario> {
+    ENDS.iter().chain(LIBC_THREADS).filter(|scenario| OTHER_STORAGES.contains(&scenario.name))
+}
+
+/// Threads that libc makes for itself, and keeps.
+const LIBC_THREADS: &[Scenario] = &[
+    scenario("timer_threads", 0, &["exit 0 | 1 other thread was running when it ended"]),
+    scenario("aio_threads", 0, &["exit 0 | 1 other thread was running when it ended"]),
+];
+
+/// With storage `thread` nobody tells the runtime of them: it says so.
+const LOST_THREADS: &[Scenario] = &[
+    scenario("timer_threads", 0, &["exit 0 | what such threads counted is lost; --storage=shared counts it"]).loses(&LOST),
+    scenario("aio_threads", 0, &["exit 0 | what such threads counted is lost; --storage=shared counts it"]).loses(&LOST),
+];
+const LOST: [&str; 4] = ["notified", "branchy", "even", "odd"];
+
+#[test]
+fn in_c() {
+    check_all(&compile("bbprof-cc", "c", "ends-thread", &[]), ENDS.iter().chain(LOST_THREADS));
+}
+
+#[test]
+fn in_c_with_other_storages() {
+    let shared = compile("bbprof-cc", "c", "ends-shared", &["--bbprof-storage=shared"]);
+    check_all(&shared, others().filter(|scenario| of_one_thread(scenario)));
+    check_all(&compile("bbprof-cc", "c", "ends-atomic", &["--bbprof-storage=atomic"]), others());
+    check_all(&compile("bbprof-cc", "c", "ends-static", &["-static"]), STATIC.iter());
+}
+
+/// Statically linked, where libc's own calls are seen, too; `kill` is not.
+const STATIC: &[Scenario] = &[
+    scenario("nothing", 0, &["exit 0"]),
+    scenario("end_exit", 7, &["exit 7"]),
+    scenario("end_quietly", 3, &["exit 3 (_exit)"]),
+    scenario("end_quickly", 5, &["exit 5 (quick_exit)"]),
+    scenario("end_abort", 128 + 6, &[ABORT]),
+    scenario("end_assert", 128 + 6, &[ABORT]),
+    scenario("end_signal_raised", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
+    scenario("end_killed", 128 + 9, &[UNSEEN]),
+    scenario("end_exec_list", 0, &["replaced by exec of true"]),
+    scenario("end_exec_environment", 0, &["replaced by exec of /bin/true"]),
+    scenario("end_after_failed_exec", 8, &["exit 8 (_exit)"]),
+    scenario("threads", 0, &["exit 0"]),
+    scenario("fork_quietly", 0, &["exit 0", "exit 3 (_exit)"]),
+    scenario("spawn", 0, &["exit 0"]),
+];
+
+/// With AddressSanitizer, which interposes functions of its own.
+#[test]
+fn with_address_sanitizer() {
+    let wanted = ["nothing", "end_exit", "end_quietly", "end_quickly", "end_abort", "end_exec_list", "threads", "fork_exit"];
+    let program = compile("bbprof-cc", "c", "ends-asan", &["-fsanitize=address"]);
+    check_all(&program, ENDS.iter().filter(|scenario| wanted.contains(&scenario.name)));
+}
+
+#[test]
+fn in_cpp() {
+    check_all(&compile("bbprof-c++", "cpp", "ends-cpp", &[]), CPP.iter());
+}
+
+#[test]
+fn in_rust() {
+    for (profile, scenarios) in [("release", RUST), ("abort", RUST_ABORTS)] {
+        let target = built().join(format!("rust-{profile}"));
+        Cargo::new("fates/rust", &target).bbprof("build", &["--quiet", "--profile", profile]).ok();
+        let program = target.join("bbprof/build/x86_64-unknown-linux-gnu").join(profile).join("fates");
+        check_all(&program, scenarios.iter());
+    }
+}
+
+/// Again, with every processor busy and every edge counted.
+#[test]
+fn under_load() {
+    let stop = AtomicBool::new(false);
+    let program = compile("bbprof-cc", "c", "ends-check", &["--bbprof-counters=check"]);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let checked = std::panic::catch_unwind(|| check_all(&program, ENDS.iter()));
+        stop.store(true, Ordering::Relaxed);
+        checked.expect("under load as without");
+    });
+}

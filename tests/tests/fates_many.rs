@@ -1,0 +1,116 @@
+//! Many threads, many children, many processes with one name for their files: nothing is lost, nothing mixed.
+
+use bbprof_format::raw::RawProfile;
+use bbprof_tests::{Exported, Run, Sandbox, Truth, is_long, tool};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn compile(sandbox: &Sandbox) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/fates");
+    let sources = ["main.c", "sudden.c", "handlers.c", "threads.c", "children.c", "confined.c"].map(|name| folder.join(name));
+    let program = sandbox.join("ends");
+    let run = Run::new(tool("bbprof-cc")).args(["-O2", "-w", "-D_GNU_SOURCE", "-pthread", "-o"]).arg(&program);
+    run.args(&sources).ok();
+    Truth::create(&sandbox.join("truth"));
+    std::fs::create_dir(sandbox.join("raw")).expect("a folder in the sandbox");
+    program
+}
+
+/// Eight threads call a function of two branches.
+#[test]
+fn eight_threads_lose_no_call() {
+    let sandbox = Sandbox::new("many-calls");
+    let program = compile(&sandbox);
+    let times: u64 = if is_long() { 50_000_000 } else { 2_000_000 };
+    Run::new(&program)
+        .arg("many_calls")
+        .env("TIMES", times.to_string())
+        .env("TRUTH", sandbox.join("truth"))
+        .env("BBPROF_OUT", sandbox.join("raw/a.bbraw"))
+        .ok();
+    let profiles = sandbox.raw_profiles("raw");
+    Run::new(tool("bbprof")).arg("verify").args(&profiles).ok();
+    let exported = Exported::of(&profiles);
+    assert_eq!(exported.entries("thread_work"), Some(8));
+    assert!(exported.entries("branchy") >= Some(8 * times));
+    Truth::read(&sandbox.join("truth"))[0].compare(&exported, &[], "many_calls");
+}
+
+/// A test runner's thousand children: a file for each, each with the counts of its own work, half of them ended by `_exit`.
+#[test]
+fn a_thousand_children() {
+    let sandbox = Sandbox::new("children");
+    let program = compile(&sandbox);
+    Run::new(&program)
+        .arg("children")
+        .env("CHILDREN", "1000")
+        .env("TRUTH", sandbox.join("truth"))
+        .env("BBPROF_OUT", sandbox.join("raw/%p.bbraw"))
+        .ok();
+    let profiles = sandbox.raw_profiles("raw");
+    assert_eq!(profiles.len(), 1001);
+    let merged = sandbox.join("all.bbprof");
+    Run::new(tool("bbprof")).arg("merge").arg("-o").arg(&merged).arg(sandbox.join("raw")).ok();
+    Run::new(tool("bbprof")).arg("verify").arg(&merged).ok();
+    // In each child 4 calls; the parent's own stand in its truth.
+    let own = Truth::read(&sandbox.join("truth"))[0].entries.iter().find(|(name, _)| name == "at_end").map(|(_, count)| *count);
+    let exported = Exported::of(&[merged]);
+    // Those that ended by exit ran at_end, which works on; the truth's row is the parent's, shared by all of them.
+    assert_eq!(exported.entries("at_end"), own);
+    assert_eq!(exported.entries("at_end"), Some(501));
+    let size: u64 = profiles.iter().map(|path| std::fs::metadata(path).expect("a raw profile").len()).sum();
+    assert!(size / 1001 < 64 * 1024, "{} bytes for each of 1,001 processes", size / 1001);
+}
+
+/// Processes that run at once under one name: the file is always whole, and of one of them.
+#[test]
+fn one_name_for_many_processes() {
+    let sandbox = Sandbox::new("one-name");
+    let program = compile(&sandbox);
+    let raw = sandbox.join("raw/one.bbraw");
+    for _ in 0..10 {
+        let start = |how: &&str| {
+            let mut command = Command::new(&program);
+            command.arg(how).env("TRUTH", sandbox.join("truth")).env("BBPROF_OUT", &raw).stderr(Stdio::null());
+            command.current_dir(sandbox.path()).spawn().expect("the program starts")
+        };
+        let children: Vec<_> =
+            ["nothing", "end_quietly", "threads", "end_abort", "nothing", "threads_c11"].iter().map(start).collect();
+        let pids: Vec<u32> = children.iter().map(std::process::Child::id).collect();
+        for mut child in children {
+            while child.try_wait().expect("our child").is_none() {
+                if let Ok(bytes) = std::fs::read(&raw) {
+                    RawProfile::read(&bytes).unwrap_or_else(|error| panic!("while they run: {error}"));
+                }
+            }
+        }
+        let profile = RawProfile::read(&std::fs::read(&raw).expect("a file")).unwrap_or_else(|error| panic!("{error}"));
+        assert!(pids.contains(&profile.process.pid));
+        Run::new(tool("bbprof")).arg("verify").arg(&raw).ok();
+        Truth::create(&sandbox.join("truth"));
+        assert_eq!(sandbox.raw_profiles("raw"), std::slice::from_ref(&raw));
+        assert_eq!(std::fs::read_dir(sandbox.join("raw")).expect("the folder").count(), 1, "temporary files are left");
+    }
+}
+
+/// In another root, with no way back to the folder: what is mapped goes on counting. Requires `unshare` and the right to make
+/// user namespaces.
+#[test]
+fn in_another_root() {
+    let sandbox = Sandbox::new("root");
+    let program = compile(&sandbox);
+    let outcome = Run::new("unshare")
+        .arg("-r")
+        .arg(&program)
+        .arg("rooted")
+        .env("TRUTH", sandbox.join("truth"))
+        .env("BBPROF_OUT", sandbox.join("raw/a.bbraw"))
+        .in_folder(sandbox.path())
+        .outcome()
+        .expect_code(7);
+    assert!(outcome.stderr.lines().count() <= 1, "{}", outcome.stderr);
+    let profiles = sandbox.raw_profiles("raw");
+    assert_eq!(profiles.len(), 1);
+    Run::new(tool("bbprof")).arg("verify").args(&profiles).ok();
+    Truth::read(&sandbox.join("truth"))[0].compare(&Exported::of(&profiles), &[], "rooted");
+}

@@ -1,0 +1,457 @@
+//! The HTML explorer in a real browser, opened from the disk: it shows the numbers of the JSON export, leads from block to source
+//! and back, never runs what is in names, and complains of nothing.
+
+use bbprof_format::merged::MergedProfile;
+use bbprof_tests::{Browser, CProgram, Exported, Function, Run, Sandbox, is_long, lua, sqlite, tool};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The name of one function of `tests/programs/page`.
+fn lengthy() -> String {
+    "a_name_of_ten_thousand_characters_".chars().cycle().take(10_000).collect()
+}
+
+/// Compiles `tests/programs/page` under a hostile path, and runs it: its source and its raw profile.
+fn profiled_page(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/page/page.c");
+    let text = std::fs::read_to_string(source).expect("the program").replace("LENGTHY", &format!("\"{}\"", lengthy()));
+    let path = sandbox.write("<b onclick=alert(4)>/it's \"<script>alert(5).c", text);
+    let program = sandbox.join("page");
+    Run::new(tool("bbprof-cc")).args(["-g", "-O0", "--bbprof-ir", "-o"]).arg(&program).arg(&path).ok();
+    let raw = sandbox.join("page.bbraw");
+    Run::new(&program).env("BBPROF_OUT", &raw).ok();
+    (path, raw)
+}
+
+fn export(sandbox: &Sandbox, profile: &Path, name: &str, options: &[&str]) -> PathBuf {
+    let output = sandbox.join(name);
+    Run::new(tool("bbprof")).arg("export").arg(format!("html={}", output.display())).arg(profile).args(options).ok();
+    if output.is_dir() { output.join("index.html") } else { output }
+}
+
+/// The line of `tests/programs/page` that has this text.
+fn line_of(text: &str) -> usize {
+    let lines = include_str!("../programs/page/page.c").lines();
+    1 + lines.into_iter().position(|line| line.contains(text)).unwrap_or_else(|| panic!("no line has {text}"))
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    groups.iter().map(|group| std::str::from_utf8(group).expect("digits")).collect::<Vec<_>>().join(",")
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("no count: {value}"))
+}
+
+fn function(exported: &Exported, symbol: &str) -> Function {
+    exported.functions().into_iter().find(|function| function.value["symbol"] == symbol).unwrap_or_else(|| panic!("{symbol}"))
+}
+
+/// Goes to the page of a function through the search box.
+fn search_for(browser: &mut Browser, name: &str) {
+    browser.press("/");
+    browser.type_text(name);
+    browser.wait("a result", "document.querySelector('#results [aria-selected=true]')");
+    browser.press("Enter");
+    browser.wait("its page", &format!("document.querySelector('h1')?.textContent === {}", json!(name)));
+    browser.wait("its blocks are drawn", "document.querySelector('.canvas svg .block, .canvas svg .far-block')");
+}
+
+fn texts(browser: &mut Browser, selector: &str) -> Vec<String> {
+    let list = browser.value(&format!("[...document.querySelectorAll({})].map((e) => e.textContent.trim())", json!(selector)));
+    list.as_array().expect("a list").iter().map(|text| text.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+fn assert_no_complaint(browser: &Browser) {
+    assert!(browser.complaints.is_empty(), "{}", browser.complaints.join("\n"));
+}
+
+#[test]
+fn what_is_shown_is_what_was_counted() {
+    let sandbox = Sandbox::new("html");
+    let (_, raw) = profiled_page(&sandbox);
+    let exported = Exported::of(std::slice::from_ref(&raw));
+    let mut browser = Browser::start();
+    browser.look(1400, 900, false);
+    for (name, options) in [("folder", &[][..]), ("page.html", &["--single-file"][..])] {
+        let page = export(&sandbox, &raw, name, options);
+        browser.open(&page, "");
+        check_overview(&mut browser, &exported);
+        check_table(&mut browser, &exported);
+        check_function(&mut browser, &exported);
+        assert_no_complaint(&browser);
+    }
+}
+
+fn check_overview(browser: &mut Browser, exported: &Exported) {
+    let facts = texts(browser, ".facts.large dd");
+    assert_eq!(facts[0], grouped(exported.total("instructions")));
+    assert_eq!(facts[1], grouped(exported.total("block_executions")));
+    let of = |part, whole| format!("{} of {}", grouped(exported.total(part)), grouped(exported.total(whole)));
+    assert_eq!(facts[2], of("functions_executed", "functions"));
+    assert_eq!(facts[3], of("blocks_executed", "blocks"));
+    assert_eq!(texts(browser, ".verdict"), ["exact"]);
+    let mut hottest: Vec<u64> = exported.functions().iter().map(|function| number(&function.value["instructions"])).collect();
+    hottest.sort_unstable_by(|a, b| b.cmp(a));
+    hottest.retain(|instructions| *instructions > 0);
+    let shown = texts(browser, ".columns section:first-child tbody td:nth-child(2)");
+    assert_eq!(shown, hottest.iter().take(12).map(|count| grouped(*count)).collect::<Vec<_>>());
+    assert!(texts(browser, ".overview td").contains(&"exit 0".to_owned()), "the fate is shown");
+}
+
+fn check_table(browser: &mut Browser, exported: &Exported) {
+    browser.click("nav a[href='#/tree']");
+    browser.wait("the table", "document.querySelector('.row.module')");
+    browser.click(".row.module .twist");
+    browser.wait("the functions of the module", "document.querySelectorAll('.row.function').length >= 5");
+    let executed = exported.functions().iter().filter(|function| function.entries() > 0).count();
+    assert_eq!(texts(browser, ".row.function .name a").len(), executed, "what ran is listed");
+    browser.click(".table-bar input[type=checkbox]");
+    let all = exported.functions().len();
+    browser.wait("what never ran is listed, too", &format!("document.querySelectorAll('.row.function').length === {all}"));
+    let mut expected: Vec<(String, String)> = exported
+        .functions()
+        .iter()
+        .map(|function| (grouped(number(&function.value["instructions"])), grouped(function.entries())))
+        .collect();
+    let instructions = texts(browser, ".row.function .cell.instructions");
+    let calls = texts(browser, ".row.function .cell.calls");
+    let mut shown: Vec<(String, String)> = instructions.into_iter().zip(calls).collect();
+    expected.sort();
+    shown.sort();
+    assert_eq!(shown, expected);
+    browser.click("button[title='Entries of the function']");
+    browser.wait("sorted by calls", "document.querySelector('.calls[aria-sort=descending]')");
+    browser.click("#filter");
+    browser.type_text("collatz");
+    browser.wait("one row is left", "document.querySelectorAll('.row.function').length === 1");
+    assert_eq!(texts(browser, ".row.function .name a"), ["collatz"]);
+    browser.click("#filter");
+    browser.value("(() => { const e = document.querySelector('#filter'); e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); })()");
+    browser.click(".table-bar input[type=checkbox]");
+    browser.wait("as it was", "document.querySelectorAll('.row.function').length > 1");
+    browser.click(".row.module .twist");
+}
+
+/// How many steps the numbers from 1 to 1000 take, by our own count.
+fn collatz_steps() -> u64 {
+    let steps = |mut n: u64| {
+        let mut steps = 0;
+        while n != 1 {
+            n = if n % 2 == 1 { 3 * n + 1 } else { n / 2 };
+            steps += 1;
+        }
+        steps
+    };
+    (1..=1000).map(steps).sum()
+}
+
+fn check_function(browser: &mut Browser, exported: &Exported) {
+    let before = number(&browser.value("history.length"));
+    search_for(browser, "collatz");
+    let collatz = function(exported, "collatz");
+    let blocks = collatz.value["blocks"].as_array().expect("blocks");
+    let drawn = texts(browser, ".canvas .block .number");
+    let counts: Vec<String> = blocks.iter().map(|block| grouped(number(&block["count"]))).collect();
+    let sorted = |mut list: Vec<String>| {
+        list.sort();
+        list
+    };
+    assert_eq!(sorted(drawn), sorted(counts));
+
+    // Every block: its facts, and where it leads.
+    for (id, block) in blocks.iter().enumerate() {
+        browser.click("button[aria-label='Show all']");
+        browser.click(&format!("#block-{id} .body"));
+        browser.wait("its details", &format!("document.querySelector('.block-detail h2')?.textContent === 'Block #{id}'"));
+        let facts = texts(browser, ".block-detail header b");
+        assert_eq!(facts[0], grouped(number(&block["count"])));
+        let mut ways: Vec<(String, String)> = collatz.value["edges"]
+            .as_array()
+            .expect("edges")
+            .iter()
+            .filter(|edge| edge["from"] == id)
+            .map(|edge| (format!("#{}", edge["to"]), grouped(number(&edge["count"]))))
+            .collect();
+        let targets = texts(browser, ".part:first-child .chip");
+        let taken = texts(browser, ".part:first-child td.number:nth-child(2)");
+        let mut shown: Vec<(String, String)> = targets.into_iter().zip(taken).collect();
+        ways.sort();
+        shown.sort();
+        assert_eq!(shown, ways, "block {id}");
+        let ir = browser.text("document.querySelector('.block-detail pre').textContent");
+        assert_eq!(ir.lines().count() as u64, block["opcodes"].as_object().expect("opcodes").values().map(number).sum::<u64>());
+    }
+    assert_eq!(number(&browser.value("history.length")), before + 1, "a page is one entry, however many blocks are looked at");
+
+    // The line of the loop's body ran as often as we count, and leads to the block that has it.
+    let line = "[...document.querySelectorAll('.line-row')].find((row) => row.textContent.includes('steps++'))";
+    browser.wait("the source", line);
+    assert_eq!(browser.text(&format!("{line}.querySelector('.count').textContent")), grouped(collatz_steps()));
+    browser.value(&format!("{line}.querySelector('.code-piece').click()"));
+    browser.wait("the block of the line", &format!("{line}.classList.contains('marked')"));
+    let chosen = browser.text("document.querySelector('.block-detail header b').textContent");
+    assert_eq!(chosen, grouped(collatz_steps()));
+
+    // Blocks that share a line are told apart by column.
+    let line = "[...document.querySelectorAll('.line-row')].find((row) => row.textContent.includes('3 * n + 1'))";
+    browser.value(&format!("{line}.querySelector('button.splitter').click()"));
+    browser.wait("column ranges", "document.querySelectorAll('.piece-row').length > 2");
+    let odd = texts(browser, ".piece-row .count");
+    let on_line =
+        |block: &&Value| block["lines"].as_array().expect("lines").iter().any(|place| place["line"] == line_of("3 * n + 1"));
+    for block in blocks.iter().filter(on_line) {
+        assert!(odd.contains(&grouped(number(&block["count"]))), "{odd:?} lacks {}", block["count"]);
+    }
+
+    // To a callee and back, with the browser's own button.
+    search_for(browser, "kinds");
+    let inlined = texts(browser, ".section-row b");
+    assert_eq!(inlined, ["clamp"], "what is inlined is shown under its own name");
+    browser.click("#tab-calls");
+    browser.click(".call-list a[href^='#/f/']");
+    browser.wait("the caller", "document.querySelector('h1')?.textContent === 'main'");
+    browser.value("history.back()");
+    browser.wait("back at the callee", "document.querySelector('h1')?.textContent === 'kinds'");
+    browser.value("location.hash = '#/'");
+    browser.wait("the overview", "document.querySelector('.overview')");
+}
+
+#[test]
+fn names_are_shown_and_never_run() {
+    let sandbox = Sandbox::new("html-names");
+    let (_, raw) = profiled_page(&sandbox);
+    let mut browser = Browser::start();
+    browser.look(1400, 900, false);
+    for (name, options) in [("folder", &[][..]), ("page.html", &["--single-file"][..])] {
+        let page = export(&sandbox, &raw, name, options);
+        browser.open(&page, "#/functions");
+        for hostile in ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>\"'`${alert(3)}&amp;"] {
+            let link = format!("[...document.querySelectorAll('.row a')].find((a) => a.textContent === {})", json!(hostile));
+            browser.wait("the name is shown as it is", &link);
+            browser.value(&format!("{link}.click()"));
+            browser.wait("its page", &format!("document.querySelector('h1')?.textContent === {}", json!(hostile)));
+            browser.wait("its source", "document.querySelector('.line-row .text')");
+            assert!(browser.text("document.querySelector('.crumbs').textContent").contains("<script>alert(5).c"));
+            browser.value("history.back()");
+            browser.wait("the table", "document.querySelector('.row a')");
+        }
+        let link = "[...document.querySelectorAll('.row a')].find((a) => a.textContent.startsWith('a_name_of_ten'))";
+        browser.value(&format!("{link}.click()"));
+        browser.wait("the long name's page", "document.querySelector('.function-head button.link')");
+        browser.click(".function-head button.link");
+        browser.wait("the whole name", "document.querySelector('h1').textContent.length === 10000");
+        for width in [1400, 390] {
+            browser.look(width, 900, false);
+            let overflow = browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            assert_eq!(overflow, 0, "at {width} the page is as wide as the screen");
+        }
+        browser.look(1400, 900, false);
+        assert_eq!(browser.value("document.querySelectorAll('img, iframe, object').length"), 0);
+    }
+    assert_no_complaint(&browser);
+}
+
+#[test]
+fn changed_and_missing_sources_are_said() {
+    let sandbox = Sandbox::new("html-sources");
+    let (source, raw) = profiled_page(&sandbox);
+    let mut browser = Browser::start();
+    std::fs::write(&source, "int main(void);\n").expect("the source, changed");
+    let page = export(&sandbox, &raw, "changed", &[]);
+    browser.open(&page, "#/functions");
+    search_for(&mut browser, "collatz");
+    browser.wait("the remark", "document.querySelector('.remark-row')?.textContent.includes('changed since the build')");
+    std::fs::remove_file(&source).expect("the source, removed");
+    // The same folder again: the report in it is replaced.
+    let page = export(&sandbox, &raw, "changed", &[]);
+    browser.open(&page, "#/functions");
+    search_for(&mut browser, "collatz");
+    browser.wait("the remark", "document.querySelector('.remark-row')?.textContent.includes('cannot be read')");
+    let line = line_of("steps++");
+    let line =
+        format!("[...document.querySelectorAll('.line-row')].find((row) => row.querySelector('.number').textContent === '{line}')");
+    assert_eq!(browser.text(&format!("{line}.querySelector('.count').textContent")), grouped(collatz_steps()));
+    browser.value("location.hash = '#/exactness'");
+    browser.wait("all remarks", "document.querySelector('main').textContent.includes('cannot be read')");
+    assert_no_complaint(&browser);
+}
+
+#[test]
+fn counts_beyond_2_to_the_53_keep_every_digit() {
+    let sandbox = Sandbox::new("html-large");
+    let (_, raw) = profiled_page(&sandbox);
+    let merged = sandbox.join("once.bbprof");
+    Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&merged).arg(&raw).ok();
+    // Flow is linear: what is multiplied is still consistent.
+    let mut profile = MergedProfile::decode(&std::fs::read(&merged).expect("the profile")).expect("a merged profile");
+    let factor = (1_u64 << 41) + 1;
+    for image in &mut profile.images {
+        for counter in image.tls.iter_mut().chain(&mut image.global) {
+            *counter *= factor;
+        }
+    }
+    let large = sandbox.write("large.bbprof", profile.encode());
+    let exported = Exported::of(std::slice::from_ref(&large));
+    let page = export(&sandbox, &large, "folder", &[]);
+    let mut browser = Browser::start();
+    browser.look(1400, 900, false);
+    browser.open(&page, "");
+    assert!(exported.total("instructions") > 1 << 53);
+    assert_eq!(texts(&mut browser, ".facts.large dd")[0], grouped(exported.total("instructions")));
+    search_for(&mut browser, "collatz");
+    let line = "[...document.querySelectorAll('.line-row')].find((row) => row.textContent.includes('steps++'))";
+    browser.wait("the source", line);
+    assert_eq!(browser.text(&format!("{line}.querySelector('.count').textContent")), grouped(collatz_steps() * factor));
+    assert_no_complaint(&browser);
+}
+
+#[test]
+fn every_size_colour_and_key_works() {
+    let sandbox = Sandbox::new("html-looks");
+    let (_, raw) = profiled_page(&sandbox);
+    let page = export(&sandbox, &raw, "folder", &[]);
+    let mut browser = Browser::start();
+    let mut pictures = Vec::new();
+    for (width, height, is_dark) in [(1400, 900, false), (1400, 900, true), (390, 800, false), (390, 800, true)] {
+        browser.look(width, height, is_dark);
+        for hash in ["#/", "#/tree", "#/functions", "#/files", "#/exactness", "#/f/0/b/0", "#/file/0/21", "#/nothing"] {
+            browser.open(&page, hash);
+            let overflow = browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+            assert_eq!(overflow, 0, "{hash} at {width}");
+            let faint = browser.value(CONTRAST);
+            assert_eq!(faint, json!([]), "{hash} at {width}, dark: {is_dark}: text below AA's contrast of 4.5");
+        }
+        browser.open(&page, "#/f/0/b/0");
+        pictures.push(browser.screenshot());
+    }
+    pictures.dedup();
+    assert_eq!(pictures.len(), 4, "each look is another");
+
+    // The switch overrules the system.
+    browser.look(1400, 900, false);
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    let light = browser.text(paper);
+    browser.click(".theme");
+    browser.wait("dark paper", &format!("{paper} !== {}", json!(light)));
+
+    // By keys alone: to the first row and into it, then along the blocks.
+    browser.open(&page, "#/functions");
+    browser.value("document.querySelector('.grid .virtual').focus()");
+    browser.press("ArrowDown");
+    browser.press("Enter");
+    browser.wait("a function", "document.querySelector('.canvas svg .block')");
+    browser.value("document.querySelector('.canvas').focus()");
+    browser.press("Home");
+    browser.wait("the entry is chosen", "document.querySelector('.canvas').getAttribute('aria-activedescendant') === 'block-0'");
+    browser.press("+");
+    browser.press("-");
+    browser.press("0");
+    assert_no_complaint(&browser);
+}
+
+/// Texts in view whose contrast to what is behind them is below 4.5; what never ran and line numbers are set back on purpose, to 3.
+const CONTRAST: &str = r"(() => {
+  const parse = (c) => (c.match(/[\d.]+/g) ?? []).map(Number);
+  const light = (c) => c.slice(0, 3).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const luminance = (c) => { const [r, g, b] = light(c); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
+  const faint = [];
+  for (const e of document.querySelectorAll('main *, nav *')) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    const box = e.getBoundingClientRect();
+    if (!own || e.closest('svg, [hidden]') || !box.width || box.bottom < 0 || box.top > innerHeight) continue;
+    const [a, b] = [luminance(parse(getComputedStyle(e).color)), luminance(behind(e))].sort((a, b) => b - a);
+    const least = e.closest('.never, .number, .comment') ? 3 : 4.5;
+    if ((a + 0.05) / (b + 0.05) < least) faint.push(e.className + ': ' + e.textContent.slice(0, 40) + ' ' + ((a + 0.05) / (b + 0.05)).toFixed(2));
+  }
+  return faint.slice(0, 10);
+})()";
+
+#[test]
+fn folders_that_are_not_ours_stay_as_they_are() {
+    let sandbox = Sandbox::new("html-folder");
+    let (_, raw) = profiled_page(&sandbox);
+    let kept = sandbox.write("mine/thesis.txt", "years of work");
+    let target = format!("html={}", sandbox.join("mine").display());
+    let refused = Run::new(tool("bbprof")).args(["export", &target]).arg(&raw).outcome().expect_code(2);
+    assert!(refused.stderr.contains("not a report"), "{}", refused.stderr);
+    assert_eq!(std::fs::read_to_string(&kept).expect("it is there"), "years of work");
+    let refused = Run::new(tool("bbprof")).args(["export", "html=-"]).arg(&raw).outcome().expect_code(2);
+    assert!(refused.stderr.contains("--single-file"), "{}", refused.stderr);
+    let page = Run::new(tool("bbprof")).args(["export", "html=-", "--single-file"]).arg(&raw).ok();
+    assert!(page.text().starts_with("<!doctype html>"));
+    let again = Run::new(tool("bbprof")).args(["export", "html=-", "--single-file"]).arg(&raw).ok();
+    assert_eq!(page.stdout, again.stdout, "the same profile gives the same bytes");
+}
+
+/// Every function's blocks and edges in the pieces, unpacked by the browser, are those of the JSON export.
+fn check_pieces(program: &CProgram) {
+    let sandbox = Sandbox::new(program.name);
+    let path = sandbox.join("profiled");
+    let compile = Run::new(tool("bbprof-cc")).args(["-g", "-O2"]).args(&program.options).arg("-o").arg(&path);
+    compile.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
+    let raw = sandbox.join("run.bbraw");
+    Run::new(&path)
+        .args(&program.arguments)
+        .env("BBPROF_OUT", &raw)
+        .in_folder(sandbox.path())
+        .outcome()
+        .expect_code(program.exit_code);
+    let exported = Exported::of(std::slice::from_ref(&raw));
+    let page = export(&sandbox, &raw, "page.html", &["--single-file"]);
+    let mut browser = Browser::start();
+    browser.look(1400, 900, false);
+    browser.open(&page, "");
+    let sums = browser.value(SUMS);
+    let sums = sums.as_array().expect("a list");
+    let functions = exported.functions();
+    assert_eq!(sums.len(), functions.len());
+    for (sum, function) in sums.iter().zip(&functions) {
+        let list = |name: &str| function.value[name].as_array().expect("a list").clone();
+        let total = |name: &str| list(name).iter().map(|item| number(&item["count"])).sum::<u64>().to_string();
+        let expected = json!([list("blocks").len(), total("blocks"), list("edges").len(), total("edges")]);
+        assert_eq!(*sum, expected, "{}", function.name());
+    }
+    // The pages of the largest functions are drawn.
+    let mut largest: Vec<(usize, usize)> = functions
+        .iter()
+        .enumerate()
+        .map(|(id, function)| (function.value["blocks"].as_array().expect("blocks").len(), id))
+        .collect();
+    largest.sort_unstable_by(|a, b| b.cmp(a));
+    for (blocks, id) in largest.into_iter().take(5) {
+        browser.value(&format!("location.hash = '#/f/{id}'"));
+        browser.wait("it is drawn", "document.querySelector('.canvas svg .block, .canvas svg .far-block')");
+        browser.wait(
+            "all of it is counted",
+            &format!("document.querySelector('.graph-says').textContent.includes('{}')", grouped(blocks as u64)),
+        );
+    }
+    assert_no_complaint(&browser);
+}
+
+/// Of each function: blocks, sum of their counts, edges, sum of theirs.
+const SUMS: &str = r"(async () => {
+  const sums = [];
+  for (let piece = 0; ; piece++) {
+    const element = document.getElementById('data-f' + piece);
+    if (!element) return sums;
+    const bytes = Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0));
+    const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).text();
+    for (const { blocks, edges } of JSON.parse(text).functions) {
+      const total = (counts) => String(counts.reduce((sum, count) => sum + BigInt(count), 0n));
+      sums.push([blocks.length, total(blocks.map((block) => block.count)), edges.length, total(edges.map((edge) => edge[2]))]);
+    }
+  }
+})()";
+
+#[test]
+fn pieces_hold_what_the_json_export_holds() {
+    check_pieces(&lua());
+    if is_long() {
+        check_pieces(&sqlite());
+    }
+}

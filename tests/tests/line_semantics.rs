@@ -1,0 +1,115 @@
+//! What `docs/LINES.md` says of lines, on code that was inlined, unrolled, vectorised, instantiated and written by macros.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use bbprof_tests::{Run, Sandbox, tool, traced_files};
+use serde_json::Value;
+
+/// Compiles and runs a source file; gives the trace file's lines of it, by a `//= NAME` at the end of each line that has one.
+fn lines(sandbox: &Sandbox, compiler: &str, name: &str, text: &str, options: &[&str]) -> std::collections::BTreeMap<String, u64> {
+    let source = sandbox.write(name, text);
+    let (binary, raw) = (sandbox.join("program"), sandbox.join("run.bbraw"));
+    Run::new(tool(compiler)).args(options).arg(&source).arg("-o").arg(&binary).in_folder(sandbox.path()).ok();
+    let _ = std::fs::remove_file(&raw);
+    Run::new(&binary).env("BBPROF_OUT", &raw).in_folder(sandbox.path()).ok();
+    let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(&raw).ok().text();
+    let traced = &traced_files(&trace)[source.to_str().unwrap()];
+    let named = (1_u32..).zip(text.lines()).filter_map(|(number, line)| Some((number, line.split_once("//= ")?.1.to_owned())));
+    named.filter_map(|(number, name)| Some((name, *traced.lines.get(&number)?))).collect()
+}
+
+const INLINED: &str = "\
+#include <stdio.h>
+static volatile int sink;
+#define TWICE(x) do { sink += (x); sink -= (x) / 2; } while (0)
+__attribute__((always_inline)) static inline void inlined(int x) { //= inlined
+  sink += x; //= its body
+}
+__attribute__((noinline)) static void twice(int x) {
+  inlined(x); //= first call
+  inlined(x + 1); //= second call
+  TWICE(x); //= macro
+}
+int main(void) {
+  for (int i = 0; i < 10; i++)
+    twice(i);
+  inlined(3); //= third call
+  return 0;
+}
+";
+
+#[test]
+fn inlined_copies_are_summed_and_macros_count_where_they_are_used() {
+    let sandbox = Sandbox::new("lines");
+    for level in ["-O1", "-O2", "-O3"] {
+        let lines = lines(&sandbox, "bbprof-cc", "a.c", INLINED, &[level, "-g", "-fno-unroll-loops"]);
+        assert_eq!((lines["inlined"], lines["its body"]), (21, 21), "{level}");
+        assert_eq!((lines["first call"], lines["second call"], lines["third call"], lines["macro"]), (10, 10, 1, 10), "{level}");
+    }
+}
+
+const TEMPLATE: &str = "\
+static volatile int sink;
+template <typename T> __attribute__((noinline)) void add(T x) {
+  sink = sink + (int)x; //= body
+}
+int main() {
+  for (int i = 0; i < 5; i++)
+    add(i);
+  for (int i = 0; i < 7; i++)
+    add((double)i);
+}
+";
+
+#[test]
+fn instantiations_are_summed() {
+    let sandbox = Sandbox::new("template");
+    for level in ["-O0", "-O2"] {
+        assert_eq!(lines(&sandbox, "bbprof-c++", "a.cpp", TEMPLATE, &[level, "-g"])["body"], 12, "{level}");
+    }
+    let ledger = Run::new(tool("bbprof")).args(["report", "--copies=add"]).arg(sandbox.join("run.bbraw")).ok().text();
+    assert!(ledger.contains("\n2 copies, 12 executions, "), "{ledger}");
+}
+
+const LOOP: &str = "\
+int a[1003], b[1003];
+__attribute__((noinline)) void add(int n) {
+  for (int i = 0; i < n; i++)
+    a[i] += b[i]; //= body
+}
+int main() {
+  add(1003);
+  return a[0];
+}
+";
+
+/// The line counts turns of the loop that was generated; the factor in the discriminators gives the source's turns back.
+#[test]
+fn vectorised_turns_and_their_factor() {
+    let sandbox = Sandbox::new("vector");
+    assert_eq!(lines(&sandbox, "bbprof-cc", "a.c", LOOP, &["-O0", "-g"])["body"], 1003);
+    let turns = lines(&sandbox, "bbprof-cc", "a.c", LOOP, &["-O3", "-g", "-fdebug-info-for-profiling"])["body"];
+    assert!(turns < 300, "1003 turns would be those of a loop that is not vectorised: {turns}");
+    let profile = Run::new(tool("bbprof")).args(["export", "afdo=-"]).arg(sandbox.join("run.bbraw")).ok().text();
+    let body = profile.split("add:").nth(1).unwrap().lines().find_map(|line| line.trim_start().strip_prefix("2: ")).unwrap();
+    let count: u64 = body.split(' ').next().unwrap().parse().unwrap();
+    // The vector loop does not do the last few elements.
+    assert!((960..=1003).contains(&count), "{profile}");
+}
+
+/// Instructions without a line are in a bucket of their own, and nothing is lost: lines and bucket make the total.
+#[test]
+fn what_has_no_line_is_not_hidden() {
+    let sandbox = Sandbox::new("noline");
+    lines(&sandbox, "bbprof-cc", "a.c", LOOP, &["-O2", "-g"]);
+    let json = Run::new(tool("bbprof")).args(["export", "json=-"]).arg(sandbox.join("run.bbraw")).ok().text();
+    let totals = &serde_json::from_str::<Value>(&json).unwrap()["totals"];
+    let without = totals["instructions"].as_u64().unwrap() - totals["instructions_with_line"].as_u64().unwrap();
+    assert!(without > 0, "{totals}");
+    let report = Run::new(tool("bbprof")).args(["report", "--top", "1000"]).arg(sandbox.join("run.bbraw")).ok().text();
+    let (_, lines) = report.split_once("\nHottest lines by instructions\n").unwrap();
+    let number = |line: &str| line.split_whitespace().next().unwrap().replace(',', "").parse::<u64>().unwrap();
+    let bucket = lines.lines().find(|line| line.ends_with("(no source line)")).map(number);
+    assert_eq!(bucket, Some(without), "{report}");
+    assert_eq!(lines.lines().skip(1).map(number).sum::<u64>(), totals["instructions"].as_u64().unwrap(), "{report}");
+}

@@ -1,0 +1,127 @@
+//! Path counters: the edges that follow from the paths equal a counter on every edge of the same run, in every way of ending that
+//! the cases know, and the program's output and tallies are as without.
+
+use bbprof_tests::{CProgram, Case, Exported, ProfiledRun, Run, Sandbox, calm_lua, tool};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+macro_rules! cases {
+    ($($name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            Case::named(stringify!($name)).check(&["--bbprof-counters=paths-check"]);
+        })*
+    };
+}
+
+cases!(calls, exceptions, exit_inside, gotos, longjmp, switches, tail_calls, threads, virtuals);
+
+#[test]
+fn few_paths_allowed_and_other_storages() {
+    Case::named("gotos").check(&["--bbprof-counters=paths-check", "--bbprof-path-limit=1"]);
+    Case::named("longjmp").check(&["--bbprof-counters=paths-check", "--bbprof-path-limit=1", "-fPIC"]);
+    Case::named("exceptions").check(&["--bbprof-counters=paths-check", "--bbprof-path-limit=7", "-fPIC"]);
+    Case::named("threads").check(&["--bbprof-counters=paths-check", "--bbprof-storage=atomic"]);
+}
+
+fn compile(program: &CProgram, sandbox: &Sandbox, output: &str, options: &[&str]) -> PathBuf {
+    let path = sandbox.join(output);
+    let run = Run::new(tool("bbprof-cc")).args(options).args(&program.options).arg("-o").arg(&path);
+    run.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
+    path
+}
+
+fn run(program: &CProgram, path: &Path, sandbox: &Sandbox) -> PathBuf {
+    let arguments: Vec<&str> = program.arguments.iter().map(String::as_str).collect();
+    let run = ProfiledRun::of(path, &arguments, sandbox);
+    let _ = run.outcome.clone().expect_code(program.exit_code);
+    run.raw
+}
+
+/// A deterministic program, built twice: edges counted, and edges that follow from paths. And a third way to see the same: the instructions
+/// on all paths are the instructions executed.
+#[test]
+fn edges_of_another_run_are_those_of_the_paths() {
+    let program = calm_lua();
+    let sandbox = Sandbox::new("paths-against");
+    let edges = run(&program, &compile(&program, &sandbox, "edges", &["-O2"]), &sandbox);
+    let paths = run(&program, &compile(&program, &sandbox, "paths", &["-O2", "--bbprof-counters=paths"]), &sandbox);
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&paths).arg("--against").arg(&edges).ok().text();
+    assert!(verified.contains(", 0 differences\n"), "{verified}");
+
+    let exported = Exported::of(std::slice::from_ref(&paths));
+    let (mut taken, mut through_calls) = (0, 0);
+    for function in exported.functions() {
+        let paths = function.value["paths"].as_array().expect("counted paths");
+        let executed = |path: &Value| path["count"].as_i64().expect("a count") * path["instructions"].as_i64().expect("a number");
+        let sum: i64 = paths.iter().map(executed).sum();
+        assert_eq!(Some(sum), function.value["instructions"].as_i64(), "{}", function.name());
+        taken += paths.len();
+        let is_long = |path: &&Value| path["from_entry"] == true && path["end"] == "leaves";
+        through_calls += paths.iter().filter(is_long).count();
+    }
+    assert!(taken > 1_000 && through_calls > 300, "{taken} paths, {through_calls} from entry to exit");
+    let text = Run::new(tool("bbprof")).args(["paths", "--coverage", "90%", "--top", "3"]).arg(&paths).ok().text();
+    assert!(text.contains(" paths cover 90.0 % of them\n") && text.contains(" x "), "{text}");
+
+    // Another input is not the same.
+    let short = ProfiledRun::of(&sandbox.join("edges"), &[], &sandbox).raw;
+    let differs = Run::new(tool("bbprof")).arg("verify").arg(&paths).arg("--against").arg(&short).outcome().expect_code(5);
+    assert!(differs.text().contains("\ndiffers: "), "{}", differs.text());
+}
+
+#[test]
+fn one_function_and_bad_requests() {
+    let sandbox = Sandbox::new("paths-gcd");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/gcd/gcd.c");
+    let program = CProgram {
+        name: "gcd",
+        sources: vec![source],
+        options: vec!["-g".to_owned()],
+        libraries: vec![],
+        arguments: vec![],
+        exit_code: 8,
+    };
+    let path = compile(&program, &sandbox, "gcd", &["-O0", "--bbprof-counters=paths"]);
+    let raw = run(&program, &path, &sandbox);
+    let bbprof = |words: &[&str]| Run::new(tool("bbprof")).args(words).in_folder(sandbox.path());
+    let raw = raw.to_str().expect("UTF-8");
+    let gcd = bbprof(&["paths", raw, "gcd"]).ok().text();
+    assert!(gcd.starts_with("2 paths taken, of ") && gcd.contains("%  2 x ") && gcd.contains("%  1 x "), "{gcd}");
+    assert!(gcd.contains("    entry #0 ") && gcd.contains(" leaves\n") && gcd.contains("gcd.c:5"), "{gcd}");
+    assert!(bbprof(&["paths", raw, "no_such"]).outcome().expect_code(2).stderr.contains("no function or source file"));
+    assert!(bbprof(&["paths", raw, "--coverage", "101"]).outcome().expect_code(2).stderr.contains("from 0 to 100"));
+    let edges = compile(&program, &sandbox, "edges", &["-O0"]);
+    let raw = run(&program, &edges, &sandbox);
+    let refused = bbprof(&["paths", raw.to_str().expect("UTF-8")]).outcome().expect_code(2);
+    assert!(refused.stderr.contains("no path was counted"), "{}", refused.stderr);
+    for limit in ["0", "1048577", "18446744073709551616", "many"] {
+        let option = format!("--bbprof-path-limit={limit}");
+        let refused = Run::new(tool("bbprof-cc")).args(["-c", &option]).args(&program.sources).in_folder(sandbox.path()).outcome();
+        assert!(refused.expect_code(2).stderr.contains("from 1 to 1048576"), "{limit}");
+    }
+}
+
+/// Each of 2^20 paths once; and with few paths allowed, fewer and shorter ones with the same edges.
+#[test]
+fn a_million_paths() {
+    let sandbox = Sandbox::new("paths-million");
+    let program = CProgram {
+        name: "many_paths",
+        sources: vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/many_paths/many_paths.c")],
+        options: vec!["-O0".to_owned(), "--bbprof-counters=paths-check".to_owned()],
+        libraries: vec![],
+        arguments: vec![],
+        exit_code: 0,
+    };
+    let all = run(&program, &compile(&program, &sandbox, "all", &["--bbprof-path-limit=1048576"]), &sandbox);
+    let few = run(&program, &compile(&program, &sandbox, "few", &[]), &sandbox);
+    let paths = |raw: &Path| Run::new(tool("bbprof")).arg("paths").arg(raw).args(["--top", "1", "walk"]).ok().text();
+    let text = paths(&all);
+    assert!(text.starts_with("1,048,576 paths taken, of 1,048,576 possible in 1 function"), "{text}");
+    assert!(text.contains("%  1 x "), "{text}");
+    let taken: u64 = paths(&few).split(' ').next().and_then(|word| word.replace(',', "").parse().ok()).expect("a number");
+    assert!((21..=1024).contains(&taken), "{taken}");
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&few).arg("--against").arg(&all).ok().text();
+    assert!(verified.contains(", 0 differences\n") && verified.contains("edges compared with counters of their own"), "{verified}");
+}

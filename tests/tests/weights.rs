@@ -1,0 +1,126 @@
+//! `--weights`: an earlier profile moves the counters to where less runs, and changes no count.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use bbprof_format::merged::MergedProfile;
+use bbprof_tests::{CProgram, Exported, Outcome, Run, Sandbox, calm_lua, tool};
+use std::path::{Path, PathBuf};
+
+/// Builds with these options of bbprof-cc, runs, and gives the raw profile.
+fn run(program: &CProgram, sandbox: &Sandbox, name: &str, options: &[&str]) -> PathBuf {
+    let binary = sandbox.join(name).join(program.name);
+    std::fs::create_dir_all(binary.parent().unwrap()).unwrap();
+    let build = Run::new(tool("bbprof-cc")).arg("-O2").args(options).args(&program.options).arg("-o").arg(&binary);
+    build.args(&program.sources).args(&program.libraries).ok();
+    let raw = binary.with_extension("bbraw");
+    Run::new(&binary).args(&program.arguments).env("BBPROF_OUT", &raw).outcome().expect_code(program.exit_code);
+    Run::new(tool("bbprof")).arg("verify").arg(&raw).ok();
+    raw
+}
+
+/// How many increments were executed.
+fn increments(raw: &Path) -> u128 {
+    let summed = raw.with_extension("bbprof");
+    Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&summed).arg(raw).ok();
+    let merged = MergedProfile::decode(&std::fs::read(summed).unwrap()).unwrap();
+    merged.images.iter().flat_map(|image| image.tls.iter().chain(&image.global)).map(|count| u128::from(*count)).sum()
+}
+
+#[test]
+fn measured_weights_save_increments_and_change_no_count() {
+    let sandbox = Sandbox::new("weights");
+    let estimated = run(&calm_lua(), &sandbox, "estimated", &[]);
+    let by_profile = format!("--bbprof-weights={}", estimated.display());
+    let measured = run(&calm_lua(), &sandbox, "measured", &[&by_profile]);
+    // By verify: every solved edge equals its own counter.
+    let checked = run(&calm_lua(), &sandbox, "checked", &[&by_profile, "--bbprof-counters=check"]);
+    let functions = |raw: &Path| Exported::of(&[raw.to_owned()]).functions();
+    let expected = functions(&estimated);
+    assert!(expected.len() > 400);
+    for found in [functions(&measured), functions(&checked)] {
+        assert_eq!(expected.len(), found.len());
+        for (expected, found) in expected.iter().zip(&found) {
+            for key in ["symbol", "entries", "instructions", "blocks", "edges"] {
+                assert_eq!(expected.value[key], found.value[key], "{key} of {}", expected.value["name"]);
+            }
+        }
+    }
+    let (before, after) = (increments(&estimated), increments(&measured));
+    assert!(after < before, "{after} increments with an earlier profile, {before} without");
+    let report = Run::new(tool("bbprof")).arg("report").arg(&measured).ok().text();
+    assert!(report.contains("counters placed   by an earlier profile in "), "{report}");
+    assert!(!report.contains("changed since"), "{report}");
+}
+
+const BEFORE: &str = "int twice(int n) { return n * 2; }\n\
+    int odd(int n) { if (n & 1) return 1; return 0; }\n\
+    int main(int argc, char **argv) { int sum = 0; for (int i = 0; i < 9 + argc; i++) sum += odd(i) + twice(i); return sum == 95 ? 0 : 1; }\n";
+
+#[test]
+fn a_changed_function_is_named_and_placed_by_estimates() {
+    let sandbox = Sandbox::new("stale");
+    let source = sandbox.write("a.c", BEFORE);
+    let build = |options: &[&str]| {
+        Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).args(options).arg(&source).args(["-o", "a"]).ok();
+        Run::new(sandbox.join("a")).env("BBPROF_OUT", sandbox.join("a.bbraw")).outcome().expect_code(0);
+    };
+    build(&[]);
+    std::fs::rename(sandbox.join("a.bbraw"), sandbox.join("first.bbraw")).unwrap();
+    std::fs::copy(sandbox.join("a.bbmap"), sandbox.join("first.bbmap")).unwrap();
+    let merged = sandbox.join("first.bbprof");
+    Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&merged).arg(sandbox.join("first.bbraw")).ok();
+    sandbox.write("a.c", BEFORE.replace("return 1;", "{ if (n == 7) return 1; return 1; }"));
+    let by_profile = format!("--bbprof-weights={}", merged.display());
+    build(&[&by_profile]);
+    let verdict = Run::new(tool("bbprof")).arg("verify").arg(sandbox.join("a.bbraw")).ok().text();
+    assert!(verdict.contains("exact"), "{verdict}");
+    let report = Run::new(tool("bbprof")).arg("report").arg(sandbox.join("a.bbraw")).ok().text();
+    assert!(report.contains("by an earlier profile in 2 functions; 1 changed since"), "{report}");
+    let dump = Run::new(tool("bbprof")).arg("dump").arg(sandbox.join("a.bbmap")).ok().text();
+    let odd = dump.split("function odd").nth(1).unwrap().split("function ").next().unwrap().to_owned();
+    assert!(odd.contains("changed since the profile"), "{odd}");
+}
+
+#[test]
+fn weights_that_cannot_be_used_are_refused_in_words() {
+    let sandbox = Sandbox::new("no-weights");
+    let source = sandbox.write("a.c", BEFORE);
+    let compile = |profile: &str| {
+        let outcome: Outcome = Run::new(tool("bbprof-cc"))
+            .in_folder(sandbox.path())
+            .arg(format!("--bbprof-weights={profile}"))
+            .args(["-c", "-o", "a.o"])
+            .arg(&source)
+            .outcome();
+        (outcome.code, outcome.stderr)
+    };
+    let (code, errors) = compile("missing.bbraw");
+    assert!(code == 2 && errors.contains("missing.bbraw: No such file"), "{code}: {errors}");
+    Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).arg("--bbprof-counters=blocks").arg(&source).args(["-o", "a"]).ok();
+    let raw = sandbox.join("blocks.bbraw");
+    Run::new(sandbox.join("a")).env("BBPROF_OUT", &raw).outcome().expect_code(0);
+    let (code, errors) = compile("blocks.bbraw");
+    assert!(code == 2 && errors.contains("leave edges open"), "{code}: {errors}");
+    let bytes = std::fs::read(&raw).unwrap();
+    sandbox.write("cut.bbraw", &bytes[..bytes.len() / 2]);
+    let (code, errors) = compile("cut.bbraw");
+    assert!(code == 1 && errors.contains("cut.bbraw"), "{code}: {errors}");
+}
+
+#[test]
+fn cargo_takes_weights_from_the_command_line_and_from_the_manifest() {
+    let sandbox = Sandbox::new("cargo-weights");
+    let manifest = "[package]\nname = \"weighted\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+    sandbox.write("Cargo.toml", manifest);
+    sandbox.write("src/main.rs", "fn main() { let odd = (0..100).filter(|n| n % 3 == 1).count(); assert_eq!(odd, 33); }\n");
+    let run =
+        |words: &[&str]| Run::new(tool("cargo-bbprof")).args(["bbprof", "run"]).args(words).in_folder(sandbox.path()).ok().stderr;
+    run(&[]);
+    let profile = sandbox.join("first.bbprof");
+    Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&profile).in_folder(sandbox.path()).arg("target/bbprof").ok();
+    let by_option = run(&["--weights", "first.bbprof"]);
+    assert!(by_option.contains("counters placed   by an earlier profile in "), "{by_option}");
+    sandbox.write("Cargo.toml", format!("{manifest}[package.metadata.bbprof]\nweights = \"first.bbprof\"\n"));
+    let by_manifest = run(&[]);
+    assert!(by_manifest.contains("counters placed   by an earlier profile in "), "{by_manifest}");
+}
