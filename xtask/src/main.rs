@@ -5,6 +5,7 @@ mod command;
 mod demo;
 mod explorer;
 mod install;
+mod room;
 mod setup;
 mod test;
 mod tidy;
@@ -54,7 +55,7 @@ fn bench(words: &[String]) -> Result<()> {
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match dispatch(&words) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: error: {error:#}");
             ExitCode::from(if error.is::<setup::Missing>() { 2 } else { 1 })
@@ -62,18 +63,22 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(words: &[String]) -> Result<()> {
+fn dispatch(words: &[String]) -> Result<ExitCode> {
     let Some(name) = words.first().filter(|name| !["help", "--help", "-h"].contains(&name.as_str())) else {
         println!("cargo xtask TASK\n");
         for task in &TASKS {
             println!("  {:<28} {}", format!("{} {}", task.name, task.arguments), task.about);
         }
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     };
-    match TASKS.iter().find(|task| task.name == name) {
-        Some(task) => (task.run)(&words[1..]),
-        None => bail!("{name}: no such task; `cargo xtask` lists them"),
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else { bail!("{name}: no such task; `cargo xtask` lists them") };
+    if ["demo", "test", "bench", "ci"].contains(&task.name)
+        && let Some(code) = room::run_elsewhere(&install::target_dir(), words)?
+    {
+        return Ok(code);
     }
+    (task.run)(&words[1..])?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The repository's root.
