@@ -21,10 +21,15 @@ static int owners_alive(const struct process *process, enum bank first, enum ban
     return alive;
 }
 
-/* Has another process taken our file's name? */
-static bool name_is_taken(const struct raw_file *raw) {
+/* Has another process taken our file's name? Then its file stays, and ours is lost, unless this is another root or mount. */
+static bool name_is_taken(struct process *process) {
+    const struct raw_file *raw = &process->raw;
     struct file_identity there;
-    return platform_identify_path(raw->path, &there) == 0 && (there.device != raw->device || there.inode != raw->inode);
+    if (!raw->in_use || platform_identify_path(raw->path, &there) != 0 || (there.device == raw->device && there.inode == raw->inode))
+        return false;
+    process_complain(process, "cannot keep ", raw->path, "another file has this name now",
+                     "this process's counts are lost if it was replaced; %p in BBPROF_OUT makes names differ");
+    return true;
 }
 
 /* Counts that are only in memory go to the file, as far as nobody goes on counting there. */
@@ -74,7 +79,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     raw_set_interrupted(process, handlers_running(process));
     /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is when
      * there is no room for a second one. */
-    bool saved = process->raw.in_use && others == 0 && !name_is_taken(&process->raw) &&
+    bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) &&
                  snapshot_save(process, fate, status, 0, process->raw.path) == 0;
     if (process->raw.in_use && !saved) {
         rescue(process, others != 0);
@@ -93,6 +98,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
     bool is_part = (process->announced == FATE_QUICK_EXIT && fate == FATE_EXIT_AT_ONCE) ||
                    (process->announced == FATE_ABORT && fate == FATE_OWN_SIGNAL && status == SIGNAL_OF_ABORT);
     if (!is_part) {
+        name_is_taken(process);
         thread_absorb_own_bank(process);
         int others = count_others(process);
         rescue(process, others != 0);

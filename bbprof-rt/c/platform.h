@@ -16,13 +16,18 @@ struct file_identity {
     bool regular;
     bool link;
 };
-enum open_mode { OPEN_READ, OPEN_UPDATE, OPEN_CREATE };
+/* OPEN_ASK: only to learn whether it could be written; OPEN_CREATE: nothing may be there. */
+enum open_mode { OPEN_READ, OPEN_UPDATE, OPEN_ASK, OPEN_CREATE };
 int platform_open(const char *path, enum open_mode mode);
 void platform_close(int file);
 long platform_read(int file, void *bytes, size_t num_bytes);
 int platform_write_all(int file, const void *bytes, size_t num_bytes);
+/* As far as that is possible at once, and without a signal. */
+void platform_write_line(int file, const char *line, size_t num_bytes);
 int platform_identify(int file, struct file_identity *identity);
 int platform_identify_path(const char *path, struct file_identity *identity);
+/* Of what a link leads to. */
+int platform_identify_target(const char *path, struct file_identity *identity);
 int platform_rename(const char *from, const char *to);
 void platform_remove(const char *path);
 /* May the file have this length? 0, or why not; without it the kernel would send SIGXFSZ. */

@@ -1,138 +1,18 @@
-/* platform_linux.c: the platform by bare system calls, so that it works in signal handlers, before libc is ready and without libc. */
+/* platform_linux.c: memory, processes, threads and surroundings by bare system calls. */
 #include "platform.h"
+#include "platform_linux_call.h"
 
 #include "text.h"
 
-#include <asm/unistd.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <time.h>
-
-#if !defined(__x86_64__)
-#error "the bbprof runtime has system calls for x86-64 only so far"
-#endif
-
-static long call(long number, long a, long b, long c, long d, long e, long f) {
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-#define CALL3(number, a, b, c) call(number, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define CALL6(number, a, b, c, d, e, f) call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
-
-static bool failed(long result) {
-    return result < 0 && result > -4096;
-}
-
-/* files */
-
-int platform_open(const char *path, enum open_mode mode) {
-    static const int flags[] = {
-        [OPEN_READ] = O_RDONLY | O_NONBLOCK,
-        [OPEN_UPDATE] = O_RDWR | O_NOFOLLOW,
-        [OPEN_CREATE] = O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW,
-    };
-    int file = (int)CALL3(__NR_open, path, flags[mode] | O_CLOEXEC | O_NOCTTY, 0666);
-    if (file < 0 || file > 2)
-        return file;
-    /* The program has closed a standard stream: its number must stay free. */
-    int higher = (int)CALL3(__NR_fcntl, file, F_DUPFD_CLOEXEC, 3);
-    platform_close(file);
-    return higher;
-}
-
-void platform_close(int file) {
-    CALL3(__NR_close, file, 0, 0);
-}
-
-long platform_read(int file, void *bytes, size_t num_bytes) {
-    long result;
-    do
-        result = CALL3(__NR_read, file, bytes, num_bytes);
-    while (result == -EINTR);
-    return result;
-}
-
-int platform_write_all(int file, const void *bytes, size_t num_bytes) {
-    const char *next = bytes;
-    while (num_bytes > 0) {
-        long written = CALL3(__NR_write, file, next, num_bytes);
-        if (written == -EINTR)
-            continue;
-        if (written <= 0)
-            return written == 0 ? -EIO : (int)written;
-        next += written;
-        num_bytes -= (size_t)written;
-    }
-    return 0;
-}
-
-static int identity_of(long result, const struct stat *status, struct file_identity *identity) {
-    if (failed(result))
-        return (int)result;
-    identity->device = status->st_dev;
-    identity->inode = status->st_ino;
-    identity->regular = S_ISREG(status->st_mode);
-    identity->link = S_ISLNK(status->st_mode);
-    return 0;
-}
-
-int platform_identify(int file, struct file_identity *identity) {
-    struct stat status;
-    return identity_of(CALL3(__NR_fstat, file, &status, 0), &status, identity);
-}
-
-int platform_identify_path(const char *path, struct file_identity *identity) {
-    struct stat status;
-    return identity_of(CALL3(__NR_lstat, path, &status, 0), &status, identity);
-}
-
-int platform_rename(const char *from, const char *to) {
-    return (int)CALL3(__NR_rename, from, to, 0);
-}
-
-void platform_remove(const char *path) {
-    CALL3(__NR_unlink, path, 0, 0);
-}
-
-int platform_length_allowed(uint64_t num_bytes) {
-    struct rlimit limit;
-    if (failed(CALL6(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, &limit, 0, 0)))
-        return 0;
-    return num_bytes > limit.rlim_cur ? -EFBIG : 0;
-}
-
-int platform_extend(int file, uint64_t from, uint64_t to) {
-    int why = platform_length_allowed(to);
-    if (why != 0)
-        return why;
-    do
-        why = (int)CALL6(__NR_fallocate, file, 0, from, to - from, 0, 0);
-    while (why == -EINTR);
-    if (why != -EOPNOTSUPP && why != -ENOSYS)
-        return why;
-    /* This file system cannot promise room: take it, a byte in each (smallest) block. */
-    for (uint64_t at = from; at < to; at += 512) {
-        long written = CALL6(__NR_pwrite64, file, "", 1, at, 0, 0);
-        if (written != 1)
-            return written < 0 ? (int)written : -EIO;
-    }
-    return (int)CALL3(__NR_ftruncate, file, to, 0);
-}
 
 /* memory */
 
@@ -248,12 +128,22 @@ struct directory_entry {
     char name[];
 };
 
+/* Threads have other numbers in /proc where that is an outer namespace's. */
+static int32_t thread_id_in_proc(void) {
+    char link[64];
+    long length = CALL3(__NR_readlink, "/proc/thread-self", link, sizeof link);
+    int32_t thread = 0;
+    for (long at = 0; at < length; at++)
+        thread = link[at] >= '0' && link[at] <= '9' ? thread * 10 + (link[at] - '0') : 0;
+    return thread != 0 ? thread : platform_thread_id();
+}
+
 int platform_other_threads(int32_t helper) {
-    int32_t self = platform_thread_id();
+    int32_t self = thread_id_in_proc();
     int file = (int)CALL3(__NR_open, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (file < 0)
         return -1;
-    int others = 0;
+    int others = helper != 0 && platform_thread_exists(platform_process_id(), helper) ? -1 : 0;
     _Alignas(8) char bytes[1024];
     long length;
     while ((length = CALL3(__NR_getdents64, file, bytes, sizeof bytes)) > 0) {
@@ -262,13 +152,13 @@ int platform_other_threads(int32_t helper) {
             int32_t thread = 0;
             for (const char *digit = entry->name; *digit >= '0' && *digit <= '9'; digit++)
                 thread = thread * 10 + (*digit - '0');
-            if (thread != 0 && thread != self && thread != helper && thread_runs(thread))
+            if (thread != 0 && thread != self && thread_runs(thread))
                 others++;
             at += entry->length;
         }
     }
     platform_close(file);
-    return others;
+    return others < 0 ? 0 : others;
 }
 
 void platform_wait(uint32_t *word, uint32_t value) {
@@ -323,8 +213,6 @@ int platform_start_helper(void (*function)(void *), void *context, int32_t *thre
     return failed(result) ? (int)result : 0;
 }
 
-#define KERNEL_SIGNAL_SET_BYTES 8
-
 struct kernel_signal_action {
     void (*handler)(int);
     unsigned long flags;
@@ -363,7 +251,6 @@ void platform_unhandle_signal(int number, void (*handler)(int)) {
 }
 
 /* Signals that do nothing, or stop and continue, by default. */
-#define SIGNAL_BIT(number) (UINT64_C(1) << ((number) - 1))
 #define HARMLESS_SIGNALS                                                                                                           \
     (SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH) | SIGNAL_BIT(SIGSTOP) |                 \
      SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU))
@@ -471,6 +358,7 @@ const char *platform_error_text(int why) {
     case ENODEV: return "the file system cannot map files into memory";
     case ELOOP: return "too many symbolic links";
     case EIO: return "input/output error";
+    case ETXTBSY: return "is a program that runs";
     case EBUSY: return "the program was started with its own setting";
     case EINVAL: return "not possible for this one";
     case ENOSYS: return "not counted in this process";

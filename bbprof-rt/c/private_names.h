@@ -33,6 +33,7 @@
 #define platform_host bbprof_platform_host
 #define platform_identify bbprof_platform_identify
 #define platform_identify_path bbprof_platform_identify_path
+#define platform_identify_target bbprof_platform_identify_target
 #define platform_length_allowed bbprof_platform_length_allowed
 #define platform_map_file_over bbprof_platform_map_file_over
 #define platform_map_fresh bbprof_platform_map_fresh
@@ -63,6 +64,7 @@
 #define platform_wall_clock_ns bbprof_platform_wall_clock_ns
 #define platform_working_directory bbprof_platform_working_directory
 #define platform_write_all bbprof_platform_write_all
+#define platform_write_line bbprof_platform_write_line
 #define process_allocate bbprof_process_allocate
 #define process_announce bbprof_process_announce
 #define process_complain bbprof_process_complain
@@ -85,6 +87,8 @@
 #define raw_set_fate bbprof_raw_set_fate
 #define raw_set_interrupted bbprof_raw_set_interrupted
 #define raw_set_threads bbprof_raw_set_threads
+#define replace_begin bbprof_replace_begin
+#define replace_finish bbprof_replace_finish
 #define schedule_read bbprof_schedule_read
 #define schedule_restart bbprof_schedule_restart
 #define schedule_start bbprof_schedule_start

@@ -4,6 +4,7 @@
 #include "text.h"
 
 #define ARENA_BYTES 65536u
+#define STDERR 2
 #define DEFAULT_PATTERN "bbprof-%e-%p.bbraw"
 
 static const char *setting(char **environment, const char *name) {
@@ -31,9 +32,14 @@ void *process_allocate(struct process *process, size_t num_bytes) {
 
 void process_complain(struct process *process, const char *what, const char *path, const char *why, const char *consequence) {
     char line[1024];
+    struct file_identity now;
     if (process->has_complained)
         return;
     process->has_complained = true;
+    /* The program may have closed it, and opened a file of its own under its number. */
+    if (platform_identify(STDERR, &now) != 0 || now.device != process->stderr_at_start.device ||
+        now.inode != process->stderr_at_start.inode)
+        return;
     struct text text = text_in(line, sizeof line - 1);
     text_add(&text, "bbprof: ");
     text_add(&text, what);
@@ -45,7 +51,7 @@ void process_complain(struct process *process, const char *what, const char *pat
     text_add(&text, "; ");
     text_add(&text, consequence);
     line[text.length] = '\n';
-    platform_write_all(2, line, text.length + 1);
+    platform_write_line(STDERR, line, text.length + 1);
 }
 
 static void read_pattern(struct process *process, const char *pattern) {
@@ -83,6 +89,7 @@ struct process *process_create(char **environment, const struct bbprof_image *re
     if (process == NULL)
         return NULL;
     process->abi = PROCESS_ABI;
+    platform_identify(STDERR, &process->stderr_at_start);
     process->pid = platform_process_id();
     process->parent_pid = platform_parent_id();
     process->start_ticks = platform_start_ticks();

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 2u
+#define PROCESS_ABI 3u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 
@@ -73,6 +73,7 @@ struct process {
     struct lock lock;
     int32_t pid, parent_pid;
     uint64_t start_ticks, begun_ns;
+    struct file_identity stderr_at_start; /* all zero if there was none */
     bool wants_file;
     bool is_fork_child;
     bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;
@@ -105,7 +106,7 @@ void process_lock_inherit(struct process *process);
 struct process *process_create(char **environment, const struct bbprof_image *record);
 /* Memory that is never given back; NULL = none left. */
 void *process_allocate(struct process *process, size_t num_bytes);
-/* At most one line on stderr for each process. */
+/* At most one line on stderr for each process, if that is still what it was. */
 void process_complain(struct process *process, const char *what, const char *path, const char *why, const char *consequence);
 
 /* api.c */
@@ -146,6 +147,10 @@ void segment_detach(const struct image *image, enum bank bank, struct segment *s
 void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters);
 /* Counts since the last reset of counters `first..first + num`. */
 void segments_sum(const struct process *process, const struct image *image, enum bank bank, uint64_t first, uint64_t num, uint64_t *sums);
+
+/* replace.c: files are made under a temporary name, which goes to `temporary`, and renamed when they are whole. */
+int replace_begin(struct process *process, const char *path, char *temporary, size_t size);
+int replace_finish(const char *temporary, const char *path);
 
 /* raw_file.c */
 int raw_begin(struct process *process);

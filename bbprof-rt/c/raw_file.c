@@ -8,7 +8,6 @@
 
 #include <errno.h>
 
-#define TEMPORARY_SUFFIX ".tmp"
 #define NUMBERED_NAMES_TRIED 1000u
 
 uint32_t raw_fate_word(enum raw_fate fate, int status, int live_threads) {
@@ -53,22 +52,17 @@ static int choose_path(struct process *process) {
     bytes_copy(path, wanted, text_length(wanted) + 1);
     for (uint64_t number = 1; number <= NUMBERED_NAMES_TRIED; number++) {
         struct file_identity there;
-        if (platform_identify_path(path, &there) != 0)
-            return 0; /* nothing there, or opening will tell what is wrong */
-        if (!there.regular && !there.link)
-            return -EEXIST;
-        if (!there.regular || !is_our_own(process, path))
+        /* Where nothing is, or nothing that may be replaced, making the file tells what is wrong. */
+        if (platform_identify_path(path, &there) != 0 || !there.regular || !is_our_own(process, path))
             return 0;
         path_insert_number(path, sizeof process->raw.path, wanted, number);
     }
     return -EEXIST;
 }
 
-static void temporary_path(struct process *process, char *path, size_t size) {
-    struct text text = text_in(path, size);
-    text_add(&text, process->raw.path);
-    text_add(&text, TEMPORARY_SUFFIX);
-    text_add_number(&text, (uint64_t)process->pid);
+/* The temporary name, while the file is being set up. */
+static char *temporary_path(struct process *process) {
+    return process->path_scratch[1];
 }
 
 static void close_file(struct raw_file *raw) {
@@ -122,10 +116,8 @@ static int begin(struct process *process) {
     int why = choose_path(process);
     if (why != 0)
         return why;
-    char *temporary = process->path_scratch[0];
-    temporary_path(process, temporary, sizeof process->path_scratch[0]);
     raw->length_bytes = 0;
-    raw->file = platform_open(temporary, OPEN_CREATE);
+    raw->file = replace_begin(process, raw->path, temporary_path(process), PATH_BYTES);
     if (raw->file < 0)
         return raw->file;
     why = platform_identify(raw->file, &identity);
@@ -145,10 +137,8 @@ static int begin(struct process *process) {
 }
 
 void raw_abandon(struct process *process) {
-    if (process->raw.file >= 0) {
-        temporary_path(process, process->path_scratch[0], sizeof process->path_scratch[0]);
-        platform_remove(process->path_scratch[0]);
-    }
+    if (process->raw.file >= 0)
+        platform_remove(temporary_path(process));
     close_file(&process->raw);
     process->raw.in_use = false;
 }
@@ -175,8 +165,7 @@ int raw_begin(struct process *process) {
 int raw_publish(struct process *process) {
     if (process->raw.file < 0)
         return 0;
-    temporary_path(process, process->path_scratch[0], sizeof process->path_scratch[0]);
-    int why = platform_rename(process->path_scratch[0], process->raw.path);
+    int why = replace_finish(temporary_path(process), process->raw.path);
     if (why != 0) {
         complain(process, why);
         raw_abandon(process);

@@ -3,10 +3,6 @@
 
 #include "text.h"
 
-#include <errno.h>
-
-#define COMPLETE_SUFFIX ".new"
-
 /* The stream: goes to the sink in pieces of up to BUFFER_BYTES, and is summed on the way. */
 struct stream {
     byte_sink sink;
@@ -121,16 +117,7 @@ static int put_in_file(void *context, const void *bytes, size_t num_bytes) {
 
 int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path) {
     char *temporary = process->path_scratch[1];
-    struct text text = text_in(temporary, sizeof process->path_scratch[1]);
-    text_add(&text, path);
-    text_add(&text, COMPLETE_SUFFIX);
-    text_add_number(&text, (uint64_t)process->pid);
-    if (text.cut)
-        return -ENAMETOOLONG;
-    struct file_identity there;
-    if (platform_identify_path(path, &there) == 0 && !there.regular && !there.link)
-        return -EEXIST;
-    int file = platform_open(temporary, OPEN_CREATE);
+    int file = replace_begin(process, path, temporary, PATH_BYTES);
     if (file < 0)
         return file;
     /* With its space reserved, a full disk shows now, and renaming need not wait until ext4 has chosen blocks. */
@@ -139,8 +126,7 @@ int snapshot_save(struct process *process, enum raw_fate fate, int status, int l
         why = snapshot_write(process, fate, status, live_threads, put_in_file, &file);
     platform_close(file);
     if (why == 0)
-        why = platform_rename(temporary, path);
-    if (why != 0)
-        platform_remove(temporary);
+        return replace_finish(temporary, path);
+    platform_remove(temporary);
     return why;
 }
