@@ -261,7 +261,10 @@ fn describe(view: &view::Module<'_>, function: &view::Function<'_>, graph: &Grap
 fn describe_node(view: &view::Module<'_>, function: &view::Function<'_>, span: NodeSpan, strings: &mut Strings) -> Node {
     let block = &function.blocks[span.block as usize];
     let instructions = (block.instructions_begin + span.begin) as usize..(block.instructions_begin + span.end) as usize;
-    let locations = &function.instruction_locations[instructions.clone()];
+    // A phi makes no code in its block: it has the line of an assignment in one of the blocks before, or of several.
+    let is_phi = |opcode: u8| view.strings[view.opcode_names[opcode as usize] as usize] == "phi";
+    let opcodes = &function.opcodes[instructions.clone()];
+    let located = function.instruction_locations[instructions.clone()].iter().zip(opcodes).filter(|(_, opcode)| !is_phi(**opcode));
     let location_of = |position: u32| {
         function.instruction_locations[(block.instructions_begin + position) as usize].checked_sub(1).map(LocationId)
     };
@@ -284,8 +287,8 @@ fn describe_node(view: &view::Module<'_>, function: &view::Function<'_>, span: N
     });
     Node {
         block: span.block,
-        opcodes: tally(function.opcodes[instructions].iter().map(|opcode| StringId(view.opcode_names[*opcode as usize]))),
-        locations: tally(locations.iter().filter_map(|location| location.checked_sub(1).map(LocationId))),
+        opcodes: tally(opcodes.iter().map(|opcode| StringId(view.opcode_names[*opcode as usize]))),
+        locations: tally(located.filter_map(|(location, _)| location.checked_sub(1).map(LocationId))),
         last_location: span.end.checked_sub(1).and_then(location_of),
         calls,
         ir,

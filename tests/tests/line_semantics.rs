@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use bbprof_tests::{Run, Sandbox, tool, traced_files};
+use bbprof_tests::{Run, Sandbox, gcov_lines, tool, traced_files};
 use serde_json::Value;
 
 /// Compiles and runs a source file; gives the trace file's lines of it, by a `//= NAME` at the end of each line that has one.
@@ -95,6 +95,73 @@ fn vectorised_turns_and_their_factor() {
     let count: u64 = body.split(' ').next().unwrap().parse().unwrap();
     // The vector loop does not do the last few elements.
     assert!((960..=1003).contains(&count), "{profile}");
+}
+
+const CHOICES: &str = "\
+#include <stdio.h>
+static volatile int sink;
+__attribute__((noinline)) static long letters(const unsigned char *z) {
+  const unsigned char *z0;
+  if (z == 0)
+    return 0;
+  z0 = z; //= only a phi
+  while (1) {
+    if (z[0] == 0)
+      break;
+    if (z[0] < 128) {
+      z++; //= step
+    } else {
+      while ((z[0] & 0xc0) == 0x80) {
+        z++;
+        z0++;
+      }
+    }
+    sink++; //= loop
+  }
+  return z - z0;
+}
+__attribute__((noinline)) static int chosen(int n, int factor) {
+  int total = 0;
+  for (int i = 0; i < n; i++) {
+    int x = sink & i; //= chosen
+    if (x > 3)
+      x = n; //= select
+    total += x * (factor / 7); //= hoisted
+  }
+  return total;
+}
+int main(void) {
+  long all = 0;
+  for (int i = 0; i < 10; i++)
+    all += letters((const unsigned char *)\"one two three four\");
+  printf(\"%ld\\n\", all + chosen(50, (int)all));
+  return 0;
+}
+";
+
+/// Optimised code visits no line more often than the source does, where nothing was duplicated: what it chooses between (phis and
+/// selects) stands for assignments, and is not at their lines. The oracle is gcc's gcov at -O0.
+#[test]
+fn choices_visit_no_line() {
+    let sandbox = Sandbox::new("choices");
+    let folder = sandbox.join("gcov");
+    std::fs::create_dir_all(&folder).unwrap();
+    let source = sandbox.write("a.c", CHOICES);
+    Run::new("gcc").args(["-O0", "--coverage", "-o", "program"]).arg(&source).in_folder(&folder).ok();
+    Run::new(folder.join("program")).in_folder(&folder).ok();
+    let by_gcov = gcov_lines(&Run::new("gcov").args(["-t", "program-a.gcda"]).in_folder(&folder).ok().text());
+    let named = (1_u32..).zip(CHOICES.lines()).filter_map(|(number, line)| Some((line.split_once("//= ")?.1.to_owned(), number)));
+    let number: std::collections::BTreeMap<String, u32> = named.collect();
+    for level in ["-O1", "-O2", "-O3"] {
+        let options = [level, "-g", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize"];
+        let lines = lines(&sandbox, "bbprof-cc", "a.c", CHOICES, &options);
+        for (name, count) in &lines {
+            assert!(*count <= by_gcov[&number[name]], "{level}, {name}: {count}, gcov has {}", by_gcov[&number[name]]);
+        }
+        assert_eq!((lines.get("only a phi"), lines.get("select")), (None, None), "{level}: no code of their own");
+        let exact = ["step", "loop", "chosen"].map(|name| (name, lines[name]));
+        assert_eq!(exact, exact.map(|(name, _)| (name, by_gcov[&number[name]])), "{level}");
+    }
 }
 
 /// Instructions without a line are in a bucket of their own, and nothing is lost: lines and bucket make the total.

@@ -134,7 +134,8 @@ pub struct Node {
     pub block: u32,
     /// Opcode (name, index into the strings) and how many of it, in the order of first appearance; debug intrinsics left out.
     pub opcodes: Vec<(StringId, u32)>,
-    /// Source locations and how many instructions have each. Instructions without any (or with line 0) are not in here.
+    /// Source locations and how many instructions have each. Instructions without any (or with line 0) and phis, which make no
+    /// code where they stand, are not in here.
     pub locations: Vec<(LocationId, u32)>,
     /// Source location of its last instruction: the terminator of the block, or the call that ends the node.
     pub last_location: Option<LocationId>,
