@@ -17,6 +17,8 @@ extern char **environ __attribute__((weak));
 extern void *__libc_stack_end __attribute__((weak));
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 extern const char bbprof_interposer[] BBPROF_HIDDEN;
+/* ThreadSanitizer's start, which does nothing the second time. */
+extern void __tsan_init(void) __attribute__((weak));
 
 /* The generated object refers to it, and so pulls the runtime in. */
 BBPROF_HIDDEN void __bbprof_runtime(void);
@@ -143,6 +145,11 @@ static void start(int argc, char **argv, char **environment) {
     if (has_started)
         return;
     has_started = true;
+#ifdef BBPROF_RT_EXEC
+    /* Its place in .preinit_array may be behind ours, and the functions that it interposes work only from there on. */
+    if (__tsan_init != NULL)
+        __tsan_init();
+#endif
     /* glibc hands the environment to constructors, and stores it too late for the first; others only store it. */
     if (&environ != NULL && environ != NULL)
         environment = environ;
