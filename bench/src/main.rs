@@ -4,6 +4,7 @@
 //! by instructions. Results go to the terminal and, as CSV and markdown, into `target/bench`.
 
 mod archive;
+mod build;
 mod measure;
 mod result;
 mod table;
@@ -11,84 +12,136 @@ mod variant;
 mod workload;
 
 use anyhow::{Context, Result, bail};
+use build::Builder;
 use measure::Cost;
-use result::{Measured, results};
+use result::{Measured, Program, results};
 use std::path::{Path, PathBuf};
 use variant::Variant;
 use workload::Workload;
 
 /// How often each program runs for its time, and is linked for the link time: interleaved rounds.
 const QUICK_ROUNDS: usize = 5;
-const FULL_ROUNDS: usize = 15;
+const FULL_ROUNDS: usize = 9;
+
+/// What is asked: everything, or some of it.
+struct Asked {
+    root: PathBuf,
+    folder: PathBuf,
+    quick: bool,
+    /// Parts of names of the programs and of the variants that are wanted; empty: all.
+    programs: Vec<String>,
+    variants: Vec<String>,
+}
+
+impl Asked {
+    fn parse(words: &[String]) -> Result<Self> {
+        const USAGE: &str = "usage: cargo xtask bench [--quick] [--program NAME]... [--variant NAME]...";
+        let [root, folder, options @ ..] = words else { bail!(USAGE) };
+        let mut asked = Self { root: root.into(), folder: folder.into(), quick: false, programs: Vec::new(), variants: Vec::new() };
+        let mut options = options.iter();
+        while let Some(option) = options.next() {
+            let mut value = || options.next().cloned().context(USAGE);
+            match option.as_str() {
+                "--quick" => asked.quick = true,
+                "--program" => asked.programs.push(value()?),
+                "--variant" => asked.variants.push(value()?),
+                _ => bail!(USAGE),
+            }
+        }
+        Ok(asked)
+    }
+
+    fn wants(parts: &[String], name: &str) -> bool {
+        parts.is_empty() || parts.iter().any(|part| name.contains(part))
+    }
+
+    /// The plain build is always among them: the others are compared with it.
+    fn variants(&self) -> Vec<Variant> {
+        let all = Variant::all(&self.root).into_iter();
+        all.filter(|variant| variant.name == "plain" || Self::wants(&self.variants, variant.name)).collect()
+    }
+
+    fn workloads(&self) -> Result<Vec<Workload>> {
+        let all = Workload::all(self.quick && self.programs.is_empty()).into_iter();
+        let wanted: Vec<Workload> = all.filter(|workload| Self::wants(&self.programs, &workload.name)).collect();
+        if wanted.is_empty() {
+            bail!("no program has {} in its name", self.programs.join(" or "));
+        }
+        Ok(wanted)
+    }
+}
 
 fn main() -> Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let (root, folder, quick) = match &words[..] {
-        [root, folder] => (root, folder, false),
-        [root, folder, option] if option == "--quick" => (root, folder, true),
-        _ => bail!("usage: cargo xtask bench [--quick]"),
-    };
-    let (root, folder) = (PathBuf::from(root), PathBuf::from(folder));
-    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    let rounds = if quick { QUICK_ROUNDS } else { FULL_ROUNDS };
+    let asked = Asked::parse(&std::env::args().skip(1).collect::<Vec<_>>())?;
+    let folder = &asked.folder;
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let mut builder = Builder::new(asked.root.clone());
+    let workloads = asked.workloads()?;
     let mut all = Vec::new();
-    for workload in Workload::all(quick) {
-        all.push((workload.program.name, measure_workload(&workload, &root, &folder, rounds)?));
+    for (position, workload) in workloads.iter().enumerate() {
+        eprintln!("bench: {} ({} of {})", workload.name, position + 1, workloads.len());
+        all.push(measure_workload(workload, &asked, &mut builder)?);
     }
     let table = results(&all)?;
     println!("{}", versions()?);
     println!("{}", table.terminal());
-    let archives = archive::link_with_manifests(&root, &folder)?;
-    println!("{archives}");
+    let mut notes = String::new();
+    if asked.programs.is_empty() && asked.variants.is_empty() {
+        notes = archive::link_with_manifests(&asked.root, folder)?;
+        println!("{notes}");
+    }
     std::fs::write(folder.join("results.csv"), table.csv())?;
-    std::fs::write(folder.join("results.md"), format!("{}\n\n{}\n{archives}\n", versions()?, table.markdown()))?;
+    std::fs::write(folder.join("results.md"), format!("{}\n\n{}\n{notes}\n", versions()?, table.markdown()))?;
     eprintln!("bench: also in {}/results.csv and results.md", folder.display());
     Ok(())
 }
 
-fn measure_workload(workload: &Workload, root: &Path, folder: &Path, rounds: usize) -> Result<Vec<Measured>> {
-    let program = &workload.program;
-    let mut all = Vec::new();
+fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -> Result<Program> {
+    let source = &workload.source;
+    let mut measured = Vec::new();
     let mut built = Vec::new();
-    for variant in Variant::all(root) {
-        eprintln!("bench: {}: building {}", program.name, variant.name);
-        let place = folder.join(program.name).join(variant.name);
-        let (objects, compile) = variant.compile(program, &place)?;
-        let Some((executable, _)) = variant.link(program, &objects, &place)? else {
-            eprintln!("bench: {}: {} left out: {}", program.name, variant.name, variant.requirement);
+    for variant in asked.variants() {
+        eprintln!("bench: {}: building {}", workload.name, variant.name);
+        let place = asked.folder.join(&workload.name).join(variant.name.replace([' ', ','], "-"));
+        let Some(made) = builder.build(&variant, source, &place)? else {
+            eprintln!("bench: {}: {} left out: it has no such language, or its runtime is missing", workload.name, variant.name);
             continue;
         };
-        let instructions = measure::instructions(&executable, &workload.counted, &place)?;
-        let text_bytes = measure::text_bytes(&executable)?;
-        all.push(Measured {
+        let under_valgrind = variant.runner.contains(&"valgrind");
+        let instructions =
+            if under_valgrind { None } else { Some(measure::instructions(&made.executable, &workload.counted, &place)?) };
+        measured.push(Measured {
             variant: variant.name,
-            compile,
+            compile: made.compile,
             links: Vec::new(),
-            text_bytes,
+            sizes: measure::sizes(&made.executable)?,
             instructions,
             runs: Vec::new(),
             raw_bytes: None,
             report: None,
         });
-        built.push((variant, executable, objects, place));
+        built.push((variant, made, place));
     }
+    let rounds = if asked.quick { QUICK_ROUNDS } else { FULL_ROUNDS };
     for round in 0..rounds {
-        eprintln!("bench: {}: round {} of {rounds}", program.name, round + 1);
-        for (measured, (variant, executable, objects, place)) in all.iter_mut().zip(&built) {
-            measured.runs.push(measure::run(executable, &workload.timed, place)?);
-            let (_, cost) = variant.link(program, objects, place)?.context("linked before, but not again")?;
-            measured.links.push(cost);
+        eprintln!("bench: {}: round {} of {rounds}", workload.name, round + 1);
+        for (measured, (variant, made, place)) in measured.iter_mut().zip(&built) {
+            // What runs the program 50 times slower does so once.
+            if variant.runner.is_empty() || round == 0 {
+                measured.runs.push(measure::run(variant.runner, &made.executable, &workload.timed, place)?);
+            }
+            measured.links.extend(made.link(variant, source, place)?);
         }
     }
-    for (measured, (_, _, _, place)) in all.iter_mut().zip(&built) {
+    for (measured, (_, _, place)) in measured.iter_mut().zip(&built) {
         // Links repeat byte for byte, so the last one's map has the build id of the last run.
         let raw = place.join("run.bbraw");
         if raw.is_file() {
             measured.raw_bytes = Some(raw.metadata()?.len());
-            measured.report = Some(measure::report(root, &raw)?);
+            measured.report = Some(measure::report(&asked.root, &raw)?);
         }
     }
-    Ok(all)
+    Ok(Program { name: workload.name.clone(), group: workload.group, measured })
 }
 
 fn versions() -> Result<String> {
@@ -97,8 +150,9 @@ fn versions() -> Result<String> {
         Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned())
     };
     Ok(format!(
-        "-O2; {}; {}; {}; ratios to the plain build of the same run; text = code and read-only data",
+        "-O2, release; {}; {}; {}; {}; ratios to the plain build of the same run; text = code and read-only data",
         line("clang-22")?,
+        line("rustc")?,
         line("valgrind")?,
         line("ld")?
     ))

@@ -59,11 +59,11 @@ pub(crate) fn timed(command: &mut Command) -> Result<Timed> {
     Ok(Timed { succeeded: ended.status.success(), cost, what })
 }
 
-/// The middle of some values; of two middles the greater.
-pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+/// The middle of some values; of two middles the greater. None of none.
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    values.get(values.len() / 2).copied()
 }
 
 fn prepared(mut command: Command, arguments: &[String], place: &Path) -> Command {
@@ -72,9 +72,17 @@ fn prepared(mut command: Command, arguments: &[String], place: &Path) -> Command
     command
 }
 
-/// Runs the program once, for its time.
-pub(crate) fn run(executable: &Path, arguments: &[String], place: &Path) -> Result<Cost> {
-    Ok(timed(&mut prepared(Command::new(executable), arguments, place))?.cost)
+/// Runs the program once, for its time, by what runs it.
+pub(crate) fn run(runner: &[&str], executable: &Path, arguments: &[String], place: &Path) -> Result<Cost> {
+    let command = match runner {
+        [] => Command::new(executable),
+        [runner, options @ ..] => {
+            let mut command = Command::new(runner);
+            command.args(options).arg(executable);
+            command
+        }
+    };
+    Ok(timed(&mut prepared(command, arguments, place))?.cost)
 }
 
 /// Runs the program under valgrind. A copy without debug information, which valgrind 3.19 cannot read when clang 22 wrote it.
@@ -89,12 +97,30 @@ pub(crate) fn instructions(executable: &Path, arguments: &[String], place: &Path
     Ok(Instructions(count.with_context(|| format!("valgrind gave no instruction count: {log}"))?))
 }
 
-/// Bytes of code and read-only data.
-pub(crate) fn text_bytes(executable: &Path) -> Result<u64> {
+/// Bytes of an executable in memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sizes {
+    /// Code and read-only data.
+    pub(crate) text: u64,
+    /// Data that can be written, with and without bytes in the file; thread-local data once.
+    pub(crate) data: u64,
+}
+
+/// How large it is.
+pub(crate) fn sizes(executable: &Path) -> Result<Sizes> {
     let bytes = std::fs::read(executable).with_context(|| executable.display().to_string())?;
     let file = object::File::parse(&*bytes).with_context(|| executable.display().to_string())?;
-    let is_text = |kind| matches!(kind, SectionKind::Text | SectionKind::ReadOnlyData | SectionKind::ReadOnlyString);
-    Ok(file.sections().filter(|section| is_text(section.kind())).map(|section| section.size()).sum())
+    let mut sizes = Sizes::default();
+    for section in file.sections() {
+        match section.kind() {
+            SectionKind::Text | SectionKind::ReadOnlyData | SectionKind::ReadOnlyString => sizes.text += section.size(),
+            SectionKind::Data | SectionKind::UninitializedData | SectionKind::Tls | SectionKind::UninitializedTls => {
+                sizes.data += section.size();
+            }
+            _ => {}
+        }
+    }
+    Ok(sizes)
 }
 
 /// The time of a report.

@@ -1,26 +1,35 @@
 //! What was measured, as rows of ratios to the plain build.
 
-use crate::measure::{Cost, Instructions, median};
+use crate::measure::{Cost, Instructions, Sizes, median};
 use crate::table::Table;
+use crate::workload::Group;
 use anyhow::{Context, Result};
 
 /// What one variant of one program gave.
 pub(crate) struct Measured {
     pub(crate) variant: &'static str,
     pub(crate) compile: Cost,
-    /// By round.
+    /// By round; none for programs that cargo links.
     pub(crate) links: Vec<Cost>,
-    pub(crate) text_bytes: u64,
-    pub(crate) instructions: Instructions,
+    pub(crate) sizes: Sizes,
+    /// None for what runs under valgrind itself.
+    pub(crate) instructions: Option<Instructions>,
     /// By round.
     pub(crate) runs: Vec<Cost>,
     pub(crate) raw_bytes: Option<u64>,
     pub(crate) report: Option<Cost>,
 }
 
+/// All variants of one program, the plain build first.
+pub(crate) struct Program {
+    pub(crate) name: String,
+    pub(crate) group: Group,
+    pub(crate) measured: Vec<Measured>,
+}
+
 /// Ratios to the plain build; of rounds, each to the plain build's in the same round.
 struct Ratios {
-    instructions: f64,
+    instructions: Option<f64>,
     runs: Vec<f64>,
     compile: f64,
     links: Vec<f64>,
@@ -32,26 +41,36 @@ impl Ratios {
         let by_round = |of: &[Cost], to: &[Cost], seconds: fn(&Cost) -> f64| {
             of.iter().zip(to).map(|(of, to)| seconds(of) / seconds(to)).collect()
         };
+        let instructions = measured.instructions.zip(plain.instructions);
         Self {
-            instructions: measured.instructions.0 as f64 / plain.instructions.0 as f64,
+            instructions: instructions.map(|(own, plain)| own.0 as f64 / plain.0 as f64),
             runs: by_round(&measured.runs, &plain.runs, |cost| cost.user_seconds),
             compile: measured.compile.user_seconds / plain.compile.user_seconds,
             links: by_round(&measured.links, &plain.links, |cost| cost.cpu_seconds),
-            text: measured.text_bytes as f64 / plain.text_bytes as f64,
+            text: measured.sizes.text as f64 / plain.sizes.text as f64,
         }
     }
 
-    fn run(&self) -> f64 {
+    fn run(&self) -> Option<f64> {
         median(self.runs.iter().copied())
     }
 
-    fn link(&self) -> f64 {
+    fn link(&self) -> Option<f64> {
         median(self.links.iter().copied())
     }
 }
 
-/// One row for each program and variant, then the geometric mean over the programs.
-pub(crate) fn results(all: &[(&str, Vec<Measured>)]) -> Result<Table> {
+fn shown(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.3}"))
+}
+
+fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let logarithms: Vec<f64> = values.flatten().map(f64::ln).collect();
+    (!logarithms.is_empty()).then(|| (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp())
+}
+
+/// One row for each program and variant, then the geometric means over the programs of each group.
+pub(crate) fn results(all: &[Program]) -> Result<Table> {
     let mut table = Table::new(&[
         "program",
         "variant",
@@ -61,52 +80,61 @@ pub(crate) fn results(all: &[(&str, Vec<Measured>)]) -> Result<Table> {
         "compile",
         "link",
         "text",
+        "data and bss",
         "raw profile",
         "report",
     ]);
-    let mut by_variant: Vec<(&str, Vec<Ratios>)> = Vec::new();
-    for (program, measured) in all {
-        let plain = measured.first().context("the plain build is always measured")?;
-        for measured in measured {
+    let mut by_variant: Vec<(&str, Vec<(Group, Ratios)>)> = Vec::new();
+    for program in all {
+        let plain = program.measured.first().context("the plain build is always measured")?;
+        for measured in &program.measured {
             let ratios = Ratios::new(measured, plain);
             let least = ratios.runs.iter().copied().fold(f64::INFINITY, f64::min);
             let most = ratios.runs.iter().copied().fold(0.0, f64::max);
+            let data = measured.sizes.data as i64 - plain.sizes.data as i64;
             table.add(vec![
-                (*program).to_owned(),
+                program.name.clone(),
                 measured.variant.to_owned(),
-                format!("{:.3}", ratios.instructions),
-                format!("{:.3}", ratios.run()),
+                shown(ratios.instructions),
+                shown(ratios.run()),
                 format!("{least:.2}-{most:.2}"),
-                format!("{:.3}", ratios.compile),
-                format!("{:.3}", ratios.link()),
-                format!("{:.3}", ratios.text),
+                shown(Some(ratios.compile)),
+                shown(ratios.link()),
+                shown(Some(ratios.text)),
+                format!("{:+.1} kB", data as f64 / 1000.0),
                 measured.raw_bytes.map_or("-".to_owned(), |bytes| format!("{bytes} B")),
                 measured.report.map_or("-".to_owned(), |cost| format!("{:.3} s", cost.elapsed_seconds)),
             ]);
             match by_variant.iter_mut().find(|(variant, _)| *variant == measured.variant) {
-                Some((_, all)) => all.push(ratios),
-                None => by_variant.push((measured.variant, vec![ratios])),
+                Some((_, all)) => all.push((program.group, ratios)),
+                None => by_variant.push((measured.variant, vec![(program.group, ratios)])),
             }
         }
     }
-    for (variant, ratios) in by_variant {
-        let mean = |value: fn(&Ratios) -> f64| {
-            let logarithms: f64 = ratios.iter().map(|ratios| value(ratios).ln()).sum();
-            format!("{:.3}", (logarithms / ratios.len() as f64).exp())
-        };
-        let none = || "-".to_owned();
-        table.add(vec![
-            "geometric mean".to_owned(),
-            variant.to_owned(),
-            mean(|ratios| ratios.instructions),
-            mean(Ratios::run),
-            none(),
-            mean(|ratios| ratios.compile),
-            mean(Ratios::link),
-            mean(|ratios| ratios.text),
-            none(),
-            none(),
-        ]);
+    for group in Group::ALL {
+        for (variant, ratios) in &by_variant {
+            let of_group = || ratios.iter().filter(|(of, _)| *of == group).map(|(_, ratios)| ratios);
+            if of_group().next().is_none() {
+                continue;
+            }
+            let none = || "-".to_owned();
+            let of_builds = |value: fn(&Ratios) -> Option<f64>| {
+                if group == Group::Kernel { none() } else { shown(geometric_mean(of_group().map(value))) }
+            };
+            table.add(vec![
+                group.mean().to_owned(),
+                (*variant).to_owned(),
+                shown(geometric_mean(of_group().map(|ratios| ratios.instructions))),
+                shown(geometric_mean(of_group().map(Ratios::run))),
+                none(),
+                of_builds(|ratios| Some(ratios.compile)),
+                of_builds(Ratios::link),
+                of_builds(|ratios| Some(ratios.text)),
+                none(),
+                none(),
+                none(),
+            ]);
+        }
     }
     Ok(table)
 }

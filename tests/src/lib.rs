@@ -26,7 +26,7 @@ pub use coverage::{LineCounts, TracedFile, differences, gcov_lines, traced_files
 pub use exported::{Exported, Function};
 pub use parcel::Parcel;
 pub use profiled_run::ProfiledRun;
-pub use programs::{CProgram, calm_lua, lua, package_source, sqlite, zstd};
+pub use programs::{CProgram, ada, calm_lua, lua, package_source, sqlite, zstd};
 pub use tools::{Sandbox, tool};
 pub use truth::Truth;
 

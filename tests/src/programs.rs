@@ -1,9 +1,9 @@
-//! C programs that are not ours: Lua, SQLite and zstd, from the sources that crates carry, each with a small host program.
+//! C and C++ programs that are not ours: Lua, SQLite, zstd and ada, from the sources that crates carry, each with a small host program.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// A C program to compile.
+/// A program in C or C++ to compile.
 #[derive(Debug, Clone)]
 pub struct CProgram {
     /// Its name.
@@ -110,6 +110,20 @@ pub fn zstd() -> CProgram {
         options: vec![format!("-I{}", text(&folder)), "-DZSTD_DISABLE_ASM".to_owned()],
         libraries: vec![],
         arguments: vec!["300000".to_owned()],
+        exit_code: 0,
+    }
+}
+
+/// The C++20 address parser ada: templates, `std::string`, and exceptions out of the depths.
+#[must_use]
+pub fn ada() -> CProgram {
+    let folder = package_source("ada-url").join("deps");
+    CProgram {
+        name: "ada",
+        sources: vec![folder.join("ada.cpp"), here("urls/host.cpp")],
+        options: vec!["-std=c++20".to_owned(), "-Wno-deprecated-declarations".to_owned(), format!("-I{}", text(&folder))],
+        libraries: vec!["-lstdc++", "-lm"],
+        arguments: vec!["100".to_owned()],
         exit_code: 0,
     }
 }

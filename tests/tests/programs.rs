@@ -1,7 +1,7 @@
 //! Programs that are not ours: in check mode every block and edge solved from the planned counters equals the counter on
 //! every edge, at every level, and the program's output and exit code equal the plain build's.
 
-use bbprof_tests::{CProgram, Exported, LEVELS, Run, Sandbox, lua, sqlite, tool, zstd};
+use bbprof_tests::{CProgram, Exported, LEVELS, Run, Sandbox, ada, is_long, lua, sqlite, tool, zstd};
 use std::path::Path;
 
 fn compile(program: &CProgram, compiler: &Path, sandbox: &Sandbox, output: &str, options: &[&str]) -> std::path::PathBuf {
@@ -45,7 +45,7 @@ fn check_with(program: &CProgram, level: &str, counters: &str) {
 
 /// `-O0` and `-O2` always; all levels in the long suite (`BBPROF_LONG`).
 fn levels() -> Vec<&'static str> {
-    if std::env::var_os("BBPROF_LONG").is_some() { LEVELS.to_vec() } else { vec!["-O0", "-O2"] }
+    if is_long() { LEVELS.to_vec() } else { vec!["-O0", "-O2"] }
 }
 
 #[test]
@@ -63,15 +63,20 @@ fn zstd_is_exact() {
     levels().iter().for_each(|level| check_at(&zstd(), level));
 }
 
+#[test]
+fn ada_is_exact() {
+    levels().iter().filter(|level| **level != "-O0" || is_long()).for_each(|level| check_at(&ada(), level));
+}
+
 /// The edges that follow from counters of paths equal the counter on every edge, too.
 #[test]
 fn paths_are_exact() {
     for level in ["-O0", "-O2"] {
         check_with(&lua(), level, "paths-check");
     }
-    if std::env::var_os("BBPROF_LONG").is_some() {
+    if is_long() {
         for level in LEVELS {
-            [lua(), sqlite(), zstd()].iter().for_each(|program| check_with(program, level, "paths-check"));
+            [lua(), sqlite(), zstd(), ada()].iter().for_each(|program| check_with(program, level, "paths-check"));
         }
     }
 }

@@ -30,7 +30,12 @@ const TASKS: [Task; 7] = [
         about: "set up and run every test; --all: the long ones too; FILTER: only end-to-end cases with it in their name",
         run: test::run,
     },
-    Task { name: "bench", arguments: "[--quick]", about: "measure what profiling costs, peers side by side", run: bench },
+    Task {
+        name: "bench",
+        arguments: "[--quick] [--program NAME]... [--variant NAME]...",
+        about: "measure what profiling costs, peers side by side",
+        run: bench,
+    },
     Task { name: "install", arguments: "[--root DIR]", about: "install into DIR (default: cargo's home)", run: install::run },
     Task {
         name: "explorer",

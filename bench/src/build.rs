@@ -1,0 +1,123 @@
+//! Building a workload in one way.
+
+use crate::measure::{Cost, timed};
+use crate::text;
+use crate::variant::{CBuild, RustBuild, Variant};
+use crate::workload::Source;
+use anyhow::{Context, Result, bail};
+use bbprof_tests::CProgram;
+use cargo_metadata::Message;
+use std::collections::HashMap;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const LEVEL: &str = "-O2";
+
+/// What builds programs, and remembers the packages that it has built: their binaries are made together, and cost together.
+pub(crate) struct Builder {
+    /// The installation of bbprof.
+    pub(crate) root: PathBuf,
+    packages: HashMap<PathBuf, Cost>,
+}
+
+/// A program that was built.
+pub(crate) struct Built {
+    /// The executable.
+    pub(crate) executable: PathBuf,
+    /// What compiling cost; of a Rust program: of all programs of its package and what they depend on, with linking.
+    pub(crate) compile: Cost,
+    relink: Option<Vec<PathBuf>>,
+}
+
+impl Builder {
+    /// With this installation of bbprof.
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root, packages: HashMap::new() }
+    }
+
+    /// Builds in this folder. `None` where the variant has no such language, or a peer lacks its runtime, which is said.
+    pub(crate) fn build(&mut self, variant: &Variant, source: &Source, place: &Path) -> Result<Option<Built>> {
+        std::fs::create_dir_all(place).with_context(|| place.display().to_string())?;
+        match source {
+            Source::Files(program) => match &variant.c {
+                Some(build) => compile(build, program, place),
+                None => Ok(None),
+            },
+            Source::Package { folder, binary } => match &variant.rust {
+                Some(build) => self.package(build, folder, binary, place).map(Some),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn package(&mut self, build: &RustBuild, folder: &Path, binary: &str, place: &Path) -> Result<Built> {
+        // One for all binaries of the package.
+        let target = place.parent().and_then(Path::parent).context("a folder for each program and variant")?;
+        let target = target.join("rust").join(place.file_name().context("a folder for each variant")?);
+        let command = || -> Result<Command> {
+            let mut command = Command::new("cargo");
+            command.args(build.command).args(["--locked", "--release", "--target-dir"]).arg(&target).current_dir(folder);
+            command.env_remove("RUSTFLAGS").env("BBPROF_CC", "clang-22");
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let path = std::iter::once(self.root.join("bin")).chain(std::env::split_paths(&path));
+            command.env("PATH", std::env::join_paths(path)?);
+            if !build.flags.is_empty() {
+                command.env("RUSTFLAGS", build.flags.replace("=.", &format!("={}", text(&target)?)));
+            }
+            Ok(command)
+        };
+        let compile = match self.packages.get(&target) {
+            Some(cost) => *cost,
+            None => {
+                let _ = std::fs::remove_dir_all(&target);
+                let cost = timed(&mut command()?)?.expect_success()?;
+                self.packages.insert(target.clone(), cost);
+                cost
+            }
+        };
+        let output = command()?.arg("--message-format=json").stderr(Stdio::null()).output().context("cargo")?;
+        for message in Message::parse_stream(BufReader::new(&*output.stdout)) {
+            if let Message::CompilerArtifact(artifact) = message?
+                && artifact.target.name == binary
+                && let Some(executable) = artifact.executable
+            {
+                return Ok(Built { executable: executable.into(), compile, relink: None });
+            }
+        }
+        bail!("{}: cargo names no executable {binary}", folder.display())
+    }
+}
+
+impl Built {
+    /// Links once more. `None` for programs that cargo links.
+    pub(crate) fn link(&self, variant: &Variant, source: &Source, place: &Path) -> Result<Option<Cost>> {
+        let (Some(objects), Source::Files(program), Some(build)) = (&self.relink, source, &variant.c) else { return Ok(None) };
+        Ok(Some(timed(&mut link_command(build, program, objects, place))?.expect_success()?))
+    }
+}
+
+fn compile(build: &CBuild, program: &CProgram, place: &Path) -> Result<Option<Built>> {
+    let mut compile = Cost::default();
+    let mut objects = Vec::new();
+    for (position, source) in program.sources.iter().enumerate() {
+        let object = place.join(format!("{position}.o"));
+        let mut command = Command::new(&build.compiler);
+        command.current_dir(place).args([LEVEL, "-c", "-o"]).arg(&object).args(build.options);
+        command.args(&program.options).arg(source);
+        compile += timed(&mut command)?.expect_success()?;
+        objects.push(object);
+    }
+    let link = timed(&mut link_command(build, program, &objects, place))?;
+    if !link.succeeded && build.may_lack_runtime {
+        return Ok(None);
+    }
+    link.expect_success()?;
+    Ok(Some(Built { executable: place.join(program.name), compile, relink: Some(objects) }))
+}
+
+fn link_command(build: &CBuild, program: &CProgram, objects: &[PathBuf], place: &Path) -> Command {
+    let mut command = Command::new(&build.compiler);
+    command.current_dir(place).arg("-o").arg(place.join(program.name)).args(build.options).args(objects).args(&program.libraries);
+    command
+}
