@@ -18,12 +18,12 @@ mod matching;
 mod moving;
 
 use crate::view::FunctionView;
-use crate::{FileId, Profile, demangle};
+use crate::{FileId, FunctionCounts, Profile, demangle};
 use cells::{Cell, Cells, Work};
 pub use matching::MatchedBy;
 use matching::{Match, match_functions};
 use moving::Moving;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Parts of a change in executed instructions; their sum is the change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -61,8 +61,8 @@ impl Change {
 pub struct Side {
     /// Linker symbol of the first of them.
     pub symbol: String,
-    /// How many functions of the program.
-    pub functions: u64,
+    /// Which of the profile's functions, ascending: positions in [`Profile::functions`].
+    pub positions: Vec<usize>,
     /// Executed instructions.
     pub instructions: u128,
     /// Activations.
@@ -82,6 +82,8 @@ pub struct FunctionDiff {
     pub a: Option<Side>,
     /// In the second.
     pub b: Option<Side>,
+    /// Whether they are one function each, with the same graph: blocks of the same number are the same.
+    pub has_same_graph: bool,
     /// What changed.
     pub change: Change,
 }
@@ -106,7 +108,8 @@ impl Diff {
     #[must_use]
     pub fn new(a: &Profile, b: &Profile) -> Self {
         let matches = match_functions(a, b);
-        let mut functions: Vec<FunctionDiff> = matches.iter().map(|found| outline(a, b, found)).collect();
+        let positions = [Positions::of(a), Positions::of(b)];
+        let mut functions: Vec<FunctionDiff> = matches.iter().map(|found| outline([a, b], &positions, found)).collect();
         let mut moving = Moving::default();
         for (position, found) in matches.iter().enumerate() {
             functions[position].change = split(found, position, &mut moving);
@@ -134,37 +137,57 @@ fn symbols(function: &FunctionDiff) -> (Option<&str>, Option<&str>) {
     (function.a.as_ref().map(|side| &*side.symbol), function.b.as_ref().map(|side| &*side.symbol))
 }
 
-fn outline(a: &Profile, b: &Profile, found: &Match<'_>) -> FunctionDiff {
+/// Positions of functions in their profile, by where their counts are.
+struct Positions(HashMap<*const FunctionCounts, usize>);
+
+impl Positions {
+    fn of(profile: &Profile) -> Self {
+        Self(profile.functions().enumerate().map(|(position, function)| (std::ptr::from_ref(function.counts), position)).collect())
+    }
+
+    fn all(&self, functions: &[FunctionView<'_>]) -> Vec<usize> {
+        let mut all: Vec<usize> = functions.iter().map(|function| self.0[&std::ptr::from_ref(function.counts)]).collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+fn outline([a, b]: [&Profile; 2], positions: &[Positions; 2], found: &Match<'_>) -> FunctionDiff {
     let (profile, shown) = if found.b.is_empty() { (a, &found.a[0]) } else { (b, &found.b[0]) };
     let path = |file: FileId| (profile.files.path(file).to_owned(), shown.line());
     FunctionDiff {
         name: shown.name().to_owned(),
         place: shown.file().map(path).filter(|(_, line)| *line > 0),
         matched_by: found.by,
-        a: side(&found.a),
-        b: side(&found.b),
+        a: side(&found.a, &positions[0]),
+        b: side(&found.b, &positions[1]),
+        has_same_graph: same_graph(found).is_some(),
         change: Change::default(),
     }
 }
 
-fn side(functions: &[FunctionView<'_>]) -> Option<Side> {
+fn side(functions: &[FunctionView<'_>], positions: &Positions) -> Option<Side> {
     let first = functions.first()?;
     Some(Side {
         symbol: first.symbol().to_owned(),
-        functions: functions.len() as u64,
+        positions: positions.all(functions),
         instructions: functions.iter().map(|function| function.counts.instructions).sum(),
         entries: functions.iter().map(|function| u128::from(function.counts.entries)).sum(),
     })
 }
 
+/// The two functions, when they are one each and have the same graph.
+fn same_graph<'p>(found: &Match<'p>) -> Option<(FunctionView<'p>, FunctionView<'p>)> {
+    let ([a], [b]) = (&found.a[..], &found.b[..]) else { return None };
+    let is_same = a.manifest.shape == b.manifest.shape && a.manifest.nodes.len() == b.manifest.nodes.len();
+    is_same.then_some((*a, *b))
+}
+
 /// Splits the change of one match, but for what inlining may have moved, which goes to `moving`.
 fn split(found: &Match<'_>, position: usize, moving: &mut Moving) -> Change {
     let own = found.b.first().or(found.a.first()).map_or("", |function| function.name());
-    if let ([a], [b]) = (&found.a[..], &found.b[..])
-        && a.manifest.shape == b.manifest.shape
-        && a.manifest.nodes.len() == b.manifest.nodes.len()
-    {
-        return split_by_block(*a, *b, own, position, moving);
+    if let Some((a, b)) = same_graph(found) {
+        return split_by_block(a, b, own, position, moving);
     }
     let mut change = Change::default();
     let (in_a, in_b) = (Cells::of(&found.a, own), Cells::of(&found.b, own));

@@ -7,7 +7,7 @@
 //! have; an addition of vectors is an `add`, as in the IR.
 
 use crate::profile::ProfiledImage;
-use crate::{FileId, Profile};
+use crate::{FileId, FunctionView, Profile};
 use bbprof_format::manifest::{EdgeKind, Function, Module};
 use std::collections::BTreeMap;
 
@@ -100,6 +100,14 @@ impl Profile {
             let unsolved = image.solved.inexact.iter();
             solved.chain(unsolved.map(|inexact| function_mix(image, inexact.module, inexact.function, &inexact.name, None)))
         })
+    }
+}
+
+impl<'p> FunctionView<'p> {
+    /// Its mix.
+    #[must_use]
+    pub fn mix(self) -> Mix<'p> {
+        mix_of(self.module, self.manifest, Some((&self.counts.nodes, &self.counts.edges)))
     }
 }
 

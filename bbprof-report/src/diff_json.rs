@@ -77,11 +77,7 @@ fn function(function: &FunctionDiff) -> FunctionJson<'_> {
         name: &function.name,
         file: function.place.as_ref().map(|(file, _)| &**file),
         line: function.place.as_ref().map(|(_, line)| *line),
-        matched_by: function.matched_by.map(|by| match by {
-            MatchedBy::Symbol => "symbol",
-            MatchedBy::Shape => "shape",
-            MatchedBy::Name => "name",
-        }),
+        matched_by: function.matched_by.map(MatchedBy::name),
         a: function.a.as_ref().map(side),
         b: function.b.as_ref().map(side),
         change: change(&function.change),
@@ -89,5 +85,10 @@ fn function(function: &FunctionDiff) -> FunctionJson<'_> {
 }
 
 fn side(side: &Side) -> SideJson<'_> {
-    SideJson { symbol: &side.symbol, functions: side.functions, entries: side.entries, instructions: side.instructions }
+    SideJson {
+        symbol: &side.symbol,
+        functions: side.positions.len() as u64,
+        entries: side.entries,
+        instructions: side.instructions,
+    }
 }

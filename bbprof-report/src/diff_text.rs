@@ -85,7 +85,6 @@ fn relative(part: i128, whole: u128) -> String {
     match thousandths {
         0 => format!("{sign}<0.001 %"),
         1..1_000 => format!("{sign}0.{thousandths:03} %"),
-        _ if amount > whole => format!("{sign}{}.{} %", thousandths / 1_000, thousandths / 100 % 10),
         _ => format!("{sign}{} %", percent(amount, whole)),
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! index.html          the page (assets/explorer.html, built from explorer/), with what it shows first
 //! data/f0.js ...      functions: blocks, edges, places, calls; neighbours of one module together
+//! data/v0.js ...      the same functions: instruction mix, and paths where they were counted
 //! data/s0.0.js ...    source files in parts of 2,000 lines: text, counts of lines, and which blocks stand on them
 //! ```
 //! A browser does not let a page that was opened from a disk read files, but it lets it run scripts; so every piece is a script
@@ -12,14 +13,18 @@
 //! `docs/HTML.md` tells what is in the pieces.
 
 mod callers;
+mod changes;
 mod count;
 mod functions;
 mod index;
 mod pack;
 mod sources;
+mod strings;
+mod views;
 
-use bbprof_profile::{FunctionView, LineTable, Profile};
+use bbprof_profile::{Diff, FunctionView, LineTable, Profile};
 use callers::Calls;
+use changes::Before;
 use pack::{Piece, pack};
 use rayon::prelude::*;
 use std::io::{self, Write};
@@ -42,18 +47,30 @@ pub struct SourceText {
     pub is_newer: bool,
 }
 
+/// What the profile is compared with: the page then shows what changed, and why.
+#[derive(Clone, Copy, Debug)]
+pub struct Earlier<'p> {
+    /// The earlier profile.
+    pub profile: &'p Profile,
+    /// What changed from it to the one that is shown.
+    pub diff: &'p Diff,
+    /// Whether its counts are exact.
+    pub is_exact: bool,
+}
+
 /// Writes the explorer as one page.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn write_html_file(
     profile: &Profile,
+    earlier: Option<Earlier<'_>>,
     read: impl Fn(&str) -> io::Result<SourceText> + Sync,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let [head, code, end] = page()?;
     out.write_all(head.as_bytes())?;
-    each_piece(profile, false, &read, &mut |piece| {
+    each_piece(profile, earlier, false, &read, &mut |piece| {
         out.write_all(element(&piece).as_bytes())?;
         if piece.name == INDEX { out.write_all(code.as_bytes()) } else { Ok(()) }
     })?;
@@ -66,11 +83,12 @@ pub fn write_html_file(
 /// When `put` fails.
 pub fn write_html_folder(
     profile: &Profile,
+    earlier: Option<Earlier<'_>>,
     read: impl Fn(&str) -> io::Result<SourceText> + Sync,
     mut put: impl FnMut(&str, &[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let [head, code, end] = page()?;
-    each_piece(profile, true, &read, &mut |piece| {
+    each_piece(profile, earlier, true, &read, &mut |piece| {
         if piece.name == INDEX {
             return put("index.html", [head, &element(&piece), code, end].concat().as_bytes());
         }
@@ -94,6 +112,7 @@ fn page() -> io::Result<[&'static str; 3]> {
 /// Makes all pieces, the index first.
 fn each_piece(
     profile: &Profile,
+    earlier: Option<Earlier<'_>>,
     is_folder: bool,
     read: &(impl Fn(&str) -> io::Result<SourceText> + Sync),
     take: &mut dyn FnMut(Piece) -> io::Result<()>,
@@ -103,14 +122,17 @@ fn each_piece(
     let chunks = functions::chunks(&functions);
     let table = LineTable::new(profile);
     let sources = sources::read_all(profile, &table, &functions, read);
-    take(pack(INDEX, &index::Index::new(profile, is_folder, &functions, &chunks, &sources))?)?;
+    take(pack(INDEX, &index::Index::new(profile, earlier.as_ref(), is_folder, &functions, &chunks, &sources))?)?;
+    let before = earlier.as_ref().map(Before::new).unwrap_or_default();
     for group in chunks.chunks(PIECES_AT_ONCE).enumerate() {
         let first = group.0 * PIECES_AT_ONCE;
         let make = |(position, range): (usize, &std::ops::Range<usize>)| {
-            pack(&format!("f{}", first + position), &functions::Chunk::new(&functions, range.clone(), &calls))
+            let number = first + position;
+            let chunk = functions::Chunk::new(&functions, range.clone(), &calls, &before);
+            Ok([pack(&format!("f{number}"), &chunk)?, pack(&format!("v{number}"), &views::Views::new(&functions, range.clone()))?])
         };
-        let pieces: Vec<io::Result<Piece>> = group.1.par_iter().enumerate().map(make).collect();
-        pieces.into_iter().try_for_each(|piece| take(piece?))?;
+        let pieces: Vec<io::Result<[Piece; 2]>> = group.1.par_iter().enumerate().map(make).collect();
+        pieces.into_iter().try_for_each(|pieces| pieces?.into_iter().try_for_each(&mut *take))?;
     }
     let parts: Vec<(usize, usize)> =
         sources.iter().enumerate().flat_map(|(file, source)| (0..source.num_parts()).map(move |part| (file, part))).collect();

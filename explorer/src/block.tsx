@@ -1,7 +1,7 @@
 // All of one block: counts, where it goes and comes from, calls, opcodes, lines, IR.
 
 import type { ComponentChildren } from "preact";
-import { digits, percent, sum, type Count } from "./count";
+import { digits, percent, signed, subtract, sum, type Count } from "./count";
 import type { FunctionModel } from "./function-model";
 import type { Model } from "./model";
 import { clip, fileName } from "./names";
@@ -56,6 +56,7 @@ export function BlockDetail({ model, fn, id, select }: Props) {
         <p>
           <b>{digits(block.count)}</b> executions · {digits(block.instructions)} instructions · <b>{digits(block.executed)}</b> executed,{" "}
           {percent(block.executed, fn.executed)} of the function
+          {block.before !== null && (block.before == block.count ? " · as often as before" : <> · before {digits(block.before)} executions, <b>{signed(subtract(block.count, block.before))}</b></>)}
         </p>
         <button type="button" class="close" aria-label="Close block" title="Close" onClick={() => select(null)}>×</button>
       </header>

@@ -52,6 +52,20 @@ export function short(count: Count): string {
   return digits(count);
 }
 
+/** All digits, with a sign unless it is nothing. */
+export function signed(count: Count): string {
+  return count > 0 ? `+${digits(count)}` : digits(count).replace("-", "−");
+}
+
+/** How much more than before, in percent of that. */
+export function relative(change: Count, before: Count): string {
+  if (change == 0) return "0.0 %";
+  if (before == 0) return "new";
+  const share = (Number(change) / Number(before)) * 100;
+  const sign = share > 0 ? "+" : "−";
+  return Math.abs(share) < 0.05 ? `${sign}<0.1 %` : `${sign}${Math.abs(share).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} %`;
+}
+
 /** The part of a whole, 0 to 1. */
 export function ratio(part: Count, whole: Count): number {
   return whole == 0 ? 0 : Number(part) / Number(whole);

@@ -49,6 +49,30 @@ export interface Index {
   };
   hottest_blocks: [number, number, Written, Written, [number, number] | null][];
   pieces: number[];
+  changes?: ChangesData;
+}
+
+/** Ran, code, new, vanished, inlining. */
+export type Parts = [Written, Written, Written, Written, Written];
+type Side = [instructions: Written, calls: Written, functions: number];
+
+/** What changed since an earlier profile. */
+export interface ChangesData {
+  instructions: Written;
+  is_exact: boolean;
+  change: Parts;
+  moved: Written;
+  unchanged: number;
+  functions: {
+    name: string;
+    file: string | null;
+    line: number;
+    matched_by: "symbol" | "shape" | "name" | null;
+    before: Side | null;
+    after: Side | null;
+    ids: number[];
+    change: Parts;
+  }[];
 }
 
 export type EdgeKind = "branch" | "switch" | "invoke" | "unwind" | "indirect" | "fallthrough";
@@ -72,6 +96,30 @@ export interface FunctionData {
   scopes: [name: number, line: number, file: number, at: number | null][];
   lines: [number, [line: number, count: Written, executed: Written][]][];
   callers: [number, number, Written][];
+  num_paths?: number;
+  before?: Written[];
+}
+
+export interface PathData {
+  number: Written;
+  count: Written;
+  executed: Written;
+  from_entry: boolean;
+  end: "leaves" | "vanishes" | number;
+  blocks: number[];
+}
+
+/** Views of a function that are read when they are opened. */
+export interface ViewData {
+  opcodes: [opcode: number, group: string, in_code: number, executed: Written][];
+  branches: [if_true: Written, if_false: Written, unknown: number];
+  paths?: { taken: number; count: Written; executed: Written; hottest: PathData[] };
+}
+
+export interface ViewPiece {
+  first: number;
+  functions: ViewData[];
+  strings: string[];
 }
 
 export interface FunctionPiece {
@@ -140,8 +188,8 @@ function piece<T>(name: string): Promise<T> {
 
 export const loadIndex = () => piece<Index>("index");
 
-/** The data of a function, and the texts it refers to. */
-export async function loadFunction(index: Index, id: number): Promise<{ data: FunctionData; strings: string[] }> {
+/** The number of the piece that has a function. */
+function pieceOf(index: Index, id: number): number {
   const starts = index.pieces;
   let low = 0;
   let high = starts.length - 1;
@@ -150,7 +198,18 @@ export async function loadFunction(index: Index, id: number): Promise<{ data: Fu
     if (starts[middle]! <= id) low = middle;
     else high = middle - 1;
   }
-  const chunk = await piece<FunctionPiece>(`f${low}`);
+  return low;
+}
+
+/** The data of a function, and the texts it refers to. */
+export async function loadFunction(index: Index, id: number): Promise<{ data: FunctionData; strings: string[] }> {
+  const chunk = await piece<FunctionPiece>(`f${pieceOf(index, id)}`);
+  return { data: chunk.functions[id - chunk.first]!, strings: chunk.strings };
+}
+
+/** Mix and paths of a function, and the texts they refer to. */
+export async function loadViews(index: Index, id: number): Promise<{ data: ViewData; strings: string[] }> {
+  const chunk = await piece<ViewPiece>(`v${pieceOf(index, id)}`);
   return { data: chunk.functions[id - chunk.first]!, strings: chunk.strings };
 }
 

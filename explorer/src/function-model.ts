@@ -6,6 +6,8 @@ import type { Callee, EdgeKind, FunctionData } from "./data";
 export interface Block {
   id: number;
   count: Count;
+  /** In the earlier profile, where there is one and the function had the same graph. */
+  before: Count | null;
   executed: Count;
   instructions: number;
   opcodes: [string, number][];
@@ -81,6 +83,7 @@ export function makeFunction(data: FunctionData, strings: string[], line: number
     return {
       id,
       count: read(block.count),
+      before: data.before ? read(data.before[id]!) : null,
       executed: read(block.executed),
       instructions: opcodes.reduce((total, [, count]) => total + count, 0),
       opcodes,

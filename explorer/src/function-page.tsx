@@ -2,24 +2,25 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Bar, BlockDetail, CalleeName } from "./block";
-import { add, descending, digits, percent, read, type Count } from "./count";
+import { reasonsOf } from "./changes";
+import { add, descending, digits, percent, read, relative, signed, type Count } from "./count";
 import { loadFunction } from "./data";
 import { makeFunction, type FunctionModel } from "./function-model";
 import { Graph } from "./graph";
 import type { Model, Row } from "./model";
 import { clip, fileName } from "./names";
-import { fileLink, functionLink, replace } from "./route";
+import { fileLink, functionLink, replace, VIEWS, type View } from "./route";
 import { Source } from "./source";
+import { Mix, Paths } from "./views";
 
-type Pane = "graph" | "source" | "calls";
+const TITLES: Record<View, string> = { graph: "Graph", source: "Source", calls: "Calls", paths: "Paths", mix: "Mix" };
 
-export function FunctionPage({ model, id, block }: { model: Model; id: number; block: number | null }) {
+export function FunctionPage({ model, id, block, view }: { model: Model; id: number; block: number | null; view: View | null }) {
   const row = model.rows[id];
   const [loaded, setLoaded] = useState<{ id: number; fn: FunctionModel } | { id: number; error: string }>();
   const isWide = useIsWide();
-  const [chosen, setPane] = useState<Pane>("graph");
-  const panes: Pane[] = isWide ? ["source", "calls"] : ["graph", "source", "calls"];
-  const pane = panes.includes(chosen) ? chosen : panes[0]!;
+  const [chosen, setPane] = useState<View>(view ?? "graph");
+  useEffect(() => void (view && setPane(view)), [view]);
   useEffect(() => {
     if (!row) return;
     let isCurrent = true;
@@ -31,6 +32,17 @@ export function FunctionPage({ model, id, block }: { model: Model; id: number; b
   }, [id]);
   if (!row) return <main class="page"><h1>No function {id}</h1><p>This report has {digits(model.rows.length)} functions. Addresses hold within one report only.</p></main>;
   const current = loaded?.id === id ? loaded : undefined;
+  const hasPaths = current !== undefined && "fn" in current && current.fn.data.num_paths !== undefined;
+  const panes = VIEWS.filter((name) => (name !== "graph" || !isWide) && (name !== "paths" || hasPaths));
+  const pane = panes.includes(chosen) ? chosen : panes[0]!;
+  const tabKeys = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    const next = panes[(panes.indexOf(pane) + step + panes.length) % panes.length]!;
+    setPane(next);
+    document.getElementById(`tab-${next}`)?.focus();
+    event.preventDefault();
+  };
   const select = (block: number | null) => replace(functionLink(id, block));
   const lineOf = (fn: FunctionModel) => (block: number) => {
     const at = fn.blocks[block]!.at;
@@ -43,21 +55,23 @@ export function FunctionPage({ model, id, block }: { model: Model; id: number; b
       {current && "error" in current && <p class="remark">{current.error}</p>}
       {current && "fn" in current && (
         <>
-          <div class="tabs" role="tablist" aria-label="Views">
+          <div class="tabs" role="tablist" aria-label="Views" onKeyDown={tabKeys}>
             {panes.map((name) => (
-              <button type="button" role="tab" key={name} id={`tab-${name}`} aria-selected={pane === name} onClick={() => setPane(name)}>
-                {{ graph: "Graph", source: "Source", calls: "Calls" }[name]}
+              <button type="button" role="tab" key={name} id={`tab-${name}`} aria-selected={pane === name} tabIndex={pane === name ? 0 : -1} onClick={() => setPane(name)}>
+                {TITLES[name]}
               </button>
             ))}
           </div>
-          <div class={`panes show-${pane}`}>
+          <div class={`panes show-${pane === "graph" ? "graph" : "right"}`}>
             <div class="left">
               <Graph key={id} model={current.fn} selected={block} select={select} lineOf={lineOf(current.fn)} />
               {block !== null && <BlockDetail model={model} fn={current.fn} id={block} select={select} />}
             </div>
             <div class="right">
-              <div class="source-pane"><Source model={model} fn={current.fn} selected={block} select={select} /></div>
-              <div class="calls-pane"><Calls model={model} fn={current.fn} row={row} /></div>
+              <div class="pane" hidden={pane !== "source" && (pane !== "graph" || !isWide)}><Source model={model} fn={current.fn} selected={block} select={select} /></div>
+              {pane === "calls" && <div class="pane"><Calls model={model} fn={current.fn} row={row} /></div>}
+              {pane === "paths" && <div class="pane"><Paths model={model} fn={current.fn} id={id} selected={block} select={select} /></div>}
+              {pane === "mix" && <div class="pane"><Mix model={model} fn={current.fn} id={id} selected={block} select={select} /></div>}
             </div>
           </div>
         </>
@@ -101,6 +115,7 @@ function Head({ model, row }: { model: Model; row: Row }) {
         <Fact name="branch bias" value={bias(row.branches, row.majority)} title="Share of branch executions that went their branch's most frequent way" />
         {row.calls > 0 && <Fact name="instructions a call" value={(Number(row.instructions) / Number(row.calls)).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} />}
       </dl>
+      {model.changes && <Before model={model} id={row.id} />}
       {copies.length > 1 && (
         <details class="copies">
           <summary>{copies.length} instantiations of this source function</summary>
@@ -116,6 +131,21 @@ function Head({ model, row }: { model: Model; row: Row }) {
         </details>
       )}
     </header>
+  );
+}
+
+/** What changed in it since the earlier profile. */
+function Before({ model, id }: { model: Model; id: number }) {
+  const changed = model.changes!.byId.get(id);
+  if (!changed) return <p class="since">Since the earlier profile: <b>no change</b></p>;
+  const { before, after, change } = changed;
+  return (
+    <p class="since">
+      Since the earlier profile: <b>{signed(change.total)}</b> instructions ({before ? relative(change.total, before.instructions) : "new"}): {reasonsOf(change)}.{" "}
+      {before && after && before.calls !== after.calls && `Calls ${digits(before.calls)} → ${digits(after.calls)}.`}{" "}
+      {changed.ids.length > 1 && `All ${changed.ids.length} functions of this name together.`}{" "}
+      {before && changed.matchedBy !== "symbol" && `Found by ${changed.matchedBy}.`}
+    </p>
   );
 }
 

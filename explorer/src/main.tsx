@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
+import { ChangesPage } from "./changes";
 import { loadIndex } from "./data";
 import { Exactness } from "./exactness";
 import { FilePage } from "./file-page";
@@ -25,7 +26,8 @@ function App({ model }: { model: Model }) {
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("main")?.focus(); }}>Skip to the page</a>
       <nav class="top" aria-label="Pages">
         <a class="brand" href="#/" title={model.title}>{model.title}</a>
-        <a href="#/" aria-current={on(["overview"])}>Overview</a>
+        {model.changes && <a href="#/" aria-current={on(["home"])}>Changes</a>}
+        <a href={model.changes ? "#/overview" : "#/"} aria-current={on(model.changes ? ["overview"] : ["home", "overview"])}>Overview</a>
         <a href="#/tree" aria-current={on(["table"])}>Functions</a>
         <a href="#/exactness" aria-current={on(["exactness"])} class="wide-only">Exactness</a>
         <SearchBox model={model} />
@@ -39,9 +41,10 @@ function App({ model }: { model: Model }) {
 
 function Page({ model, route }: { model: Model; route: Route }) {
   switch (route.page) {
+    case "home": return model.changes ? <ChangesPage model={model} /> : <Overview model={model} />;
     case "overview": return <Overview model={model} />;
     case "table": return <TablePage model={model} by={route.by} />;
-    case "function": return <FunctionPage key={route.id} model={model} id={route.id} block={route.block} />;
+    case "function": return <FunctionPage key={route.id} model={model} id={route.id} block={route.block} view={route.view} />;
     case "file": return <FilePage key={route.id} model={model} id={route.id} line={route.line} />;
     case "exactness": return <Exactness model={model} />;
     case "unknown": return <main class="page"><h1>No such page</h1><p>{route.text} names no page of this report. <a href="#/">Overview</a></p></main>;
@@ -63,6 +66,7 @@ function titleOf(model: Model, route: Route): string {
     case "file": return model.index.files[route.id] ? model.filePath(route.id) : "No such file";
     case "table": return `Functions of ${model.title}`;
     case "exactness": return `Exactness of ${model.title}`;
+    case "home": return model.changes ? `Changes of ${model.title}` : model.title;
     default: return model.title;
   }
 }

@@ -1,5 +1,6 @@
 // The table of functions, with counts read and sums by module, file and source function.
 
+import { makeChanges, type Changes } from "./changes-model";
 import { add, descending, read, type Count } from "./count";
 import type { Index } from "./data";
 import { clip, commonFolder, fileName, nearPath } from "./names";
@@ -30,6 +31,8 @@ export interface Model {
   filePath: (file: number) => string;
   modulePath: (module: number) => string;
   title: string;
+  /** What changed since an earlier profile, where there is one. */
+  changes: Changes | null;
 }
 
 export function makeModel(index: Index): Model {
@@ -65,6 +68,7 @@ export function makeModel(index: Index): Model {
     index,
     rows,
     groups,
+    changes: index.changes ? makeChanges(index.changes) : null,
     instructions: read(index.totals.instructions),
     filePath: (file) => files[file]!,
     modulePath: (module) => modules[module]!,

@@ -41,7 +41,7 @@ export function Overview({ model }: { model: Model }) {
         <section>
           <h2>Hottest functions <a class="more" href="#/functions">all {digits(model.rows.length)}</a></h2>
           <table class="hot">
-            <thead><tr><th scope="col">Function</th><th scope="col" class="number">Instructions</th><th scope="col" colSpan={2}>Share</th><th scope="col" class="number quiet">Calls</th></tr></thead>
+            <thead><tr><th scope="col">Function</th><th scope="col" class="number">Instructions</th><th class="bar-cell" /><th scope="col" class="number">Share</th><th scope="col" class="number quiet">Calls</th></tr></thead>
             <tbody>
               {hottest.map((row) => (
                 <tr key={row.id}>
@@ -58,7 +58,7 @@ export function Overview({ model }: { model: Model }) {
         <section>
           <h2>Hottest blocks</h2>
           <table class="hot">
-            <thead><tr><th scope="col">Block</th><th scope="col" class="number">Executions</th><th scope="col" colSpan={2}>Share</th></tr></thead>
+            <thead><tr><th scope="col">Block</th><th scope="col" class="number">Executions</th><th class="bar-cell" /><th scope="col" class="number">Share</th></tr></thead>
             <tbody>
               {blocks.map(([id, block, count, executed, place]) => (
                 <tr key={`${id}.${block}`}>
@@ -77,7 +77,7 @@ export function Overview({ model }: { model: Model }) {
         <section>
           <h2>Hottest files <a class="more" href="#/files">all {digits(index.files.filter((file) => file.lines > 0).length)}</a></h2>
           <table class="hot">
-            <thead><tr><th scope="col">File</th><th scope="col" class="number">Instructions</th><th scope="col" colSpan={2}>Share</th></tr></thead>
+            <thead><tr><th scope="col">File</th><th scope="col" class="number">Instructions</th><th class="bar-cell" /><th scope="col" class="number">Share</th></tr></thead>
             <tbody>
               {files.map(({ id, counted }) => (
                 <tr key={id}>

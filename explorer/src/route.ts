@@ -3,10 +3,15 @@
 
 import { useEffect, useState } from "preact/hooks";
 
+/** Views of a function; the first one is beside the others where there is room. */
+export const VIEWS = ["graph", "source", "calls", "paths", "mix"] as const;
+export type View = (typeof VIEWS)[number];
+
 export type Route =
+  | { page: "home" }
   | { page: "overview" }
   | { page: "table"; by: "tree" | "functions" | "files" }
-  | { page: "function"; id: number; block: number | null }
+  | { page: "function"; id: number; block: number | null; view: View | null }
   | { page: "file"; id: number; line: number | null }
   | { page: "exactness" }
   | { page: "unknown"; text: string };
@@ -15,11 +20,12 @@ const number = (text: string | undefined) => (text !== undefined && /^\d+$/.test
 
 export function parse(hash: string): Route {
   const [page, a, b, c] = hash.replace(/^#\/?/, "").split("/");
-  if (!page) return { page: "overview" };
+  if (!page) return { page: "home" };
+  if (page === "overview") return { page: "overview" };
   if (page === "tree" || page === "functions" || page === "files") return { page: "table", by: page };
   if (page === "exactness") return { page: "exactness" };
   const id = number(a);
-  if (page === "f" && id !== null) return { page: "function", id, block: b === "b" ? number(c) : null };
+  if (page === "f" && id !== null) return { page: "function", id, block: b === "b" ? number(c) : null, view: VIEWS.find((view) => view === b) ?? null };
   if (page === "file" && id !== null) return { page: "file", id, line: number(b) };
   return { page: "unknown", text: hash };
 }

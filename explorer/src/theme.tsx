@@ -1,9 +1,12 @@
-// Light or dark: as the system says, until one is chosen here.
+// Light or dark: as the system says, until one is chosen here. The style knows only which of the two it is.
 
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 const KEY = "bbprof-theme";
 type Theme = "system" | "light" | "dark";
+
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+let chosen: Theme = stored();
 
 function stored(): Theme {
   try {
@@ -14,21 +17,33 @@ function stored(): Theme {
   }
 }
 
+function apply() {
+  document.documentElement.dataset.theme = chosen !== "system" ? chosen : systemIsDark.matches ? "dark" : "light";
+}
+
+apply();
+systemIsDark.addEventListener("change", apply);
+
+function choose(theme: Theme) {
+  chosen = theme;
+  apply();
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // A browser that keeps nothing for pages from a disk: the choice holds until the page is closed.
+  }
+}
+
 export function ThemeSwitch() {
-  const [theme, setTheme] = useState<Theme>(stored);
-  useLayoutEffect(() => {
-    if (theme === "system") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
-    try {
-      localStorage.setItem(KEY, theme);
-    } catch {
-      // A browser that keeps nothing for pages from a disk: the choice holds until the page is closed.
-    }
-  }, [theme]);
+  const [theme, setTheme] = useState<Theme>(chosen);
   const next: Record<Theme, Theme> = { system: "dark", dark: "light", light: "system" };
   const signs: Record<Theme, string> = { system: "◐", light: "○", dark: "●" };
+  const change = () => {
+    choose(next[theme]);
+    setTheme(next[theme]);
+  };
   return (
-    <button type="button" class="theme" onClick={() => setTheme(next[theme])} aria-label={`Colours: ${theme}; change to ${next[theme]}`} title={`Colours: ${theme}`}>
+    <button type="button" class="theme" onClick={change} aria-label={`Colours: ${theme}; change to ${next[theme]}`} title={`Colours: ${theme}`}>
       {signs[theme]}
     </button>
   );

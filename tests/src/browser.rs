@@ -144,6 +144,25 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", json!({ "features": scheme }));
     }
 
+    /// The texts of the elements that a selector finds.
+    ///
+    /// # Panics
+    /// When the browser gives no list.
+    pub fn texts(&mut self, selector: &str) -> Vec<String> {
+        let list = self.value(&format!("[...document.querySelectorAll({})].map((e) => e.textContent.trim())", json!(selector)));
+        list.as_array().expect("a list").iter().map(|text| text.as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// Texts in view whose contrast to what is behind them is below 4.5; what never ran and line numbers are set back on purpose,
+    /// to 3.
+    ///
+    /// # Panics
+    /// When the browser gives no list.
+    pub fn faint_texts(&mut self) -> Vec<String> {
+        let faint = self.value(CONTRAST);
+        faint.as_array().expect("a list").iter().map(|text| text.as_str().unwrap_or_default().to_owned()).collect()
+    }
+
     /// The screen as PNG, in base 64.
     ///
     /// # Panics
@@ -211,6 +230,24 @@ impl Drop for Browser {
     }
 }
 
+/// See [`Browser::faint_texts`].
+const CONTRAST: &str = r"(() => {
+  const parse = (c) => (c.match(/[\d.]+/g) ?? []).map(Number);
+  const light = (c) => c.slice(0, 3).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const luminance = (c) => { const [r, g, b] = light(c); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
+  const faint = [];
+  for (const e of document.querySelectorAll('main *, nav *')) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    const box = e.getBoundingClientRect();
+    if (!own || e.closest('svg, [hidden]') || !box.width || box.bottom < 0 || box.top > innerHeight) continue;
+    const [a, b] = [luminance(parse(getComputedStyle(e).color)), luminance(behind(e))].sort((a, b) => b - a);
+    const least = e.closest('.never, .number, .comment') ? 3 : 4.5;
+    if ((a + 0.05) / (b + 0.05) < least) faint.push(e.className + ': ' + e.textContent.slice(0, 40) + ' ' + ((a + 0.05) / (b + 0.05)).toFixed(2));
+  }
+  return faint.slice(0, 10);
+})()";
+
 /// The program: `BBPROF_CHROMIUM`, or the first that is in PATH.
 fn chromium() -> String {
     if let Ok(chosen) = std::env::var("BBPROF_CHROMIUM") {
@@ -220,4 +257,12 @@ fn chromium() -> String {
     let known = ["chromium", "chromium-browser", "google-chrome"];
     let found = known.iter().find(|name| folders.iter().any(|folder| folder.join(name).is_file()));
     (*found.unwrap_or_else(|| panic!("none of {known:?} is in PATH; run `cargo xtask test`, or set BBPROF_CHROMIUM"))).to_owned()
+}
+
+/// A count as the pages write it: with a comma between thousands.
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+    groups.iter().map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(",")
 }

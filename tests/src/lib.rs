@@ -18,7 +18,7 @@ mod tools;
 mod truth;
 
 pub use application::Application;
-pub use browser::Browser;
+pub use browser::{Browser, grouped};
 pub use cargo::{Cargo, Verdict, is_long, profiles_in, verify};
 pub use case::{Case, Language};
 pub use command::{Outcome, Run};

@@ -2,7 +2,7 @@
 //! and back, never runs what is in names, and complains of nothing.
 
 use bbprof_format::merged::MergedProfile;
-use bbprof_tests::{Browser, CProgram, Exported, Function, Run, Sandbox, is_long, lua, sqlite, tool};
+use bbprof_tests::{Browser, CProgram, Exported, Function, Run, Sandbox, grouped, is_long, lua, sqlite, tool};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -35,12 +35,6 @@ fn line_of(text: &str) -> usize {
     1 + lines.into_iter().position(|line| line.contains(text)).unwrap_or_else(|| panic!("no line has {text}"))
 }
 
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
-    groups.iter().map(|group| std::str::from_utf8(group).expect("digits")).collect::<Vec<_>>().join(",")
-}
-
 fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("no count: {value}"))
 }
@@ -57,11 +51,6 @@ fn search_for(browser: &mut Browser, name: &str) {
     browser.press("Enter");
     browser.wait("its page", &format!("document.querySelector('h1')?.textContent === {}", json!(name)));
     browser.wait("its blocks are drawn", "document.querySelector('.canvas svg .block, .canvas svg .far-block')");
-}
-
-fn texts(browser: &mut Browser, selector: &str) -> Vec<String> {
-    let list = browser.value(&format!("[...document.querySelectorAll({})].map((e) => e.textContent.trim())", json!(selector)));
-    list.as_array().expect("a list").iter().map(|text| text.as_str().unwrap_or_default().to_owned()).collect()
 }
 
 fn assert_no_complaint(browser: &Browser) {
@@ -86,19 +75,19 @@ fn what_is_shown_is_what_was_counted() {
 }
 
 fn check_overview(browser: &mut Browser, exported: &Exported) {
-    let facts = texts(browser, ".facts.large dd");
+    let facts = browser.texts(".facts.large dd");
     assert_eq!(facts[0], grouped(exported.total("instructions")));
     assert_eq!(facts[1], grouped(exported.total("block_executions")));
     let of = |part, whole| format!("{} of {}", grouped(exported.total(part)), grouped(exported.total(whole)));
     assert_eq!(facts[2], of("functions_executed", "functions"));
     assert_eq!(facts[3], of("blocks_executed", "blocks"));
-    assert_eq!(texts(browser, ".verdict"), ["exact"]);
+    assert_eq!(browser.texts(".verdict"), ["exact"]);
     let mut hottest: Vec<u64> = exported.functions().iter().map(|function| number(&function.value["instructions"])).collect();
     hottest.sort_unstable_by(|a, b| b.cmp(a));
     hottest.retain(|instructions| *instructions > 0);
-    let shown = texts(browser, ".columns section:first-child tbody td:nth-child(2)");
+    let shown = browser.texts(".columns section:first-child tbody td:nth-child(2)");
     assert_eq!(shown, hottest.iter().take(12).map(|count| grouped(*count)).collect::<Vec<_>>());
-    assert!(texts(browser, ".overview td").contains(&"exit 0".to_owned()), "the fate is shown");
+    assert!(browser.texts(".overview td").contains(&"exit 0".to_owned()), "the fate is shown");
 }
 
 fn check_table(browser: &mut Browser, exported: &Exported) {
@@ -107,7 +96,7 @@ fn check_table(browser: &mut Browser, exported: &Exported) {
     browser.click(".row.module .twist");
     browser.wait("the functions of the module", "document.querySelectorAll('.row.function').length >= 5");
     let executed = exported.functions().iter().filter(|function| function.entries() > 0).count();
-    assert_eq!(texts(browser, ".row.function .name a").len(), executed, "what ran is listed");
+    assert_eq!(browser.texts(".row.function .name a").len(), executed, "what ran is listed");
     browser.click(".table-bar input[type=checkbox]");
     let all = exported.functions().len();
     browser.wait("what never ran is listed, too", &format!("document.querySelectorAll('.row.function').length === {all}"));
@@ -116,8 +105,8 @@ fn check_table(browser: &mut Browser, exported: &Exported) {
         .iter()
         .map(|function| (grouped(number(&function.value["instructions"])), grouped(function.entries())))
         .collect();
-    let instructions = texts(browser, ".row.function .cell.instructions");
-    let calls = texts(browser, ".row.function .cell.calls");
+    let instructions = browser.texts(".row.function .cell.instructions");
+    let calls = browser.texts(".row.function .cell.calls");
     let mut shown: Vec<(String, String)> = instructions.into_iter().zip(calls).collect();
     expected.sort();
     shown.sort();
@@ -127,7 +116,7 @@ fn check_table(browser: &mut Browser, exported: &Exported) {
     browser.click("#filter");
     browser.type_text("collatz");
     browser.wait("one row is left", "document.querySelectorAll('.row.function').length === 1");
-    assert_eq!(texts(browser, ".row.function .name a"), ["collatz"]);
+    assert_eq!(browser.texts(".row.function .name a"), ["collatz"]);
     browser.click("#filter");
     browser.value("(() => { const e = document.querySelector('#filter'); e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); })()");
     browser.click(".table-bar input[type=checkbox]");
@@ -153,7 +142,7 @@ fn check_function(browser: &mut Browser, exported: &Exported) {
     search_for(browser, "collatz");
     let collatz = function(exported, "collatz");
     let blocks = collatz.value["blocks"].as_array().expect("blocks");
-    let drawn = texts(browser, ".canvas .block .number");
+    let drawn = browser.texts(".canvas .block .number");
     let counts: Vec<String> = blocks.iter().map(|block| grouped(number(&block["count"]))).collect();
     let sorted = |mut list: Vec<String>| {
         list.sort();
@@ -166,7 +155,7 @@ fn check_function(browser: &mut Browser, exported: &Exported) {
         browser.click("button[aria-label='Show all']");
         browser.click(&format!("#block-{id} .body"));
         browser.wait("its details", &format!("document.querySelector('.block-detail h2')?.textContent === 'Block #{id}'"));
-        let facts = texts(browser, ".block-detail header b");
+        let facts = browser.texts(".block-detail header b");
         assert_eq!(facts[0], grouped(number(&block["count"])));
         let mut ways: Vec<(String, String)> = collatz.value["edges"]
             .as_array()
@@ -175,8 +164,8 @@ fn check_function(browser: &mut Browser, exported: &Exported) {
             .filter(|edge| edge["from"] == id)
             .map(|edge| (format!("#{}", edge["to"]), grouped(number(&edge["count"]))))
             .collect();
-        let targets = texts(browser, ".part:first-child .chip");
-        let taken = texts(browser, ".part:first-child td.number:nth-child(2)");
+        let targets = browser.texts(".part:first-child .chip");
+        let taken = browser.texts(".part:first-child td.number:nth-child(2)");
         let mut shown: Vec<(String, String)> = targets.into_iter().zip(taken).collect();
         ways.sort();
         shown.sort();
@@ -199,7 +188,7 @@ fn check_function(browser: &mut Browser, exported: &Exported) {
     let line = "[...document.querySelectorAll('.line-row')].find((row) => row.textContent.includes('3 * n + 1'))";
     browser.value(&format!("{line}.querySelector('button.splitter').click()"));
     browser.wait("column ranges", "document.querySelectorAll('.piece-row').length > 2");
-    let odd = texts(browser, ".piece-row .count");
+    let odd = browser.texts(".piece-row .count");
     let on_line =
         |block: &&Value| block["lines"].as_array().expect("lines").iter().any(|place| place["line"] == line_of("3 * n + 1"));
     for block in blocks.iter().filter(on_line) {
@@ -208,7 +197,7 @@ fn check_function(browser: &mut Browser, exported: &Exported) {
 
     // To a callee and back, with the browser's own button.
     search_for(browser, "kinds");
-    let inlined = texts(browser, ".section-row b");
+    let inlined = browser.texts(".section-row b");
     assert_eq!(inlined, ["clamp"], "what is inlined is shown under its own name");
     browser.click("#tab-calls");
     browser.click(".call-list a[href^='#/f/']");
@@ -300,7 +289,7 @@ fn counts_beyond_2_to_the_53_keep_every_digit() {
     browser.look(1400, 900, false);
     browser.open(&page, "");
     assert!(exported.total("instructions") > 1 << 53);
-    assert_eq!(texts(&mut browser, ".facts.large dd")[0], grouped(exported.total("instructions")));
+    assert_eq!(browser.texts(".facts.large dd")[0], grouped(exported.total("instructions")));
     search_for(&mut browser, "collatz");
     let line = "[...document.querySelectorAll('.line-row')].find((row) => row.textContent.includes('steps++'))";
     browser.wait("the source", line);
@@ -321,8 +310,8 @@ fn every_size_colour_and_key_works() {
             browser.open(&page, hash);
             let overflow = browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
             assert_eq!(overflow, 0, "{hash} at {width}");
-            let faint = browser.value(CONTRAST);
-            assert_eq!(faint, json!([]), "{hash} at {width}, dark: {is_dark}: text below AA's contrast of 4.5");
+            let faint = browser.faint_texts();
+            assert_eq!(faint, [] as [String; 0], "{hash} at {width}, dark: {is_dark}: text below AA's contrast of 4.5");
         }
         browser.open(&page, "#/f/0/b/0");
         pictures.push(browser.screenshot());
@@ -332,6 +321,7 @@ fn every_size_colour_and_key_works() {
 
     // The switch overrules the system.
     browser.look(1400, 900, false);
+    browser.wait("the system's light", "document.documentElement.dataset.theme === 'light'");
     let paper = "getComputedStyle(document.body).backgroundColor";
     let light = browser.text(paper);
     browser.click(".theme");
@@ -351,24 +341,6 @@ fn every_size_colour_and_key_works() {
     browser.press("0");
     assert_no_complaint(&browser);
 }
-
-/// Texts in view whose contrast to what is behind them is below 4.5; what never ran and line numbers are set back on purpose, to 3.
-const CONTRAST: &str = r"(() => {
-  const parse = (c) => (c.match(/[\d.]+/g) ?? []).map(Number);
-  const light = (c) => c.slice(0, 3).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-  const luminance = (c) => { const [r, g, b] = light(c); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const behind = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
-  const faint = [];
-  for (const e of document.querySelectorAll('main *, nav *')) {
-    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
-    const box = e.getBoundingClientRect();
-    if (!own || e.closest('svg, [hidden]') || !box.width || box.bottom < 0 || box.top > innerHeight) continue;
-    const [a, b] = [luminance(parse(getComputedStyle(e).color)), luminance(behind(e))].sort((a, b) => b - a);
-    const least = e.closest('.never, .number, .comment') ? 3 : 4.5;
-    if ((a + 0.05) / (b + 0.05) < least) faint.push(e.className + ': ' + e.textContent.slice(0, 40) + ' ' + ((a + 0.05) / (b + 0.05)).toFixed(2));
-  }
-  return faint.slice(0, 10);
-})()";
 
 #[test]
 fn folders_that_are_not_ours_stay_as_they_are() {

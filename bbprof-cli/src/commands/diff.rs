@@ -1,5 +1,6 @@
 //! `bbprof diff`: what changed between two profiles, and why; and a gate for continuous integration.
 
+use super::html;
 use super::inputs::{MapArgs, ProfileArgs, load};
 use super::look::LookArgs;
 use super::outcome::Outcome;
@@ -7,7 +8,7 @@ use super::output::to_stdout;
 use crate::exit::{Requirement, require};
 use anyhow::Result;
 use bbprof_profile::{Diff, FunctionDiff};
-use bbprof_report::{write_diff, write_diff_json};
+use bbprof_report::{Earlier, write_diff, write_diff_json};
 use regex::Regex;
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,6 +25,9 @@ pub(crate) struct DiffArgs {
     /// As JSON (docs/schema/bbprof-diff-1.json)
     #[arg(long)]
     json: bool,
+    /// Write a folder of pages, too: B in the explorer, with what changed and why; open DIR/index.html
+    #[arg(long, value_name = "DIR")]
+    html: Option<PathBuf>,
     /// Exit with code 3 when there are more than PERCENT more instructions (2, 2%, 0.1%): in all, or in the functions whose
     /// names match REGEX, together (repeatable)
     #[arg(long, value_name = "PERCENT[=REGEX]")]
@@ -110,6 +114,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
         eprintln!("bbprof: {}: the counts are not exact, see bbprof verify", path.display());
     }
     let diff = Diff::new(&a, &b);
+    if let Some(folder) = &args.html {
+        html::write_folder(&b, Some(Earlier { profile: &a, diff: &diff, is_exact: exact[0] }), folder)?;
+    }
     let style = args.look.style(&std::io::stdout());
     to_stdout(|out: &mut dyn Write| match args.json {
         true => write_diff_json(&diff, exact, out),

@@ -106,7 +106,7 @@ impl Kind {
     /// Writes to this path.
     fn write_to(self, profile: &Profile, args: &ExportArgs, path: &Path) -> Result<()> {
         if self == Self::Html && !args.single_file {
-            return html::write_folder(profile, path);
+            return html::write_folder(profile, None, path);
         }
         if path.as_os_str() == "-" {
             return to_stdout(|out| self.write(profile, args, out));

@@ -3,7 +3,7 @@
 use crate::exit::require;
 use anyhow::{Context, Result};
 use bbprof_profile::Profile;
-use bbprof_report::{SourceText, write_html_file, write_html_folder};
+use bbprof_report::{Earlier, SourceText, write_html_file, write_html_folder};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,18 +15,19 @@ const OWN_MARK: &str = "data/bbprof-explorer";
 /// Writes the explorer as one file.
 pub(crate) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let linked = linked(profile);
-    write_html_file(profile, |path| read(path, linked), out)
+    write_html_file(profile, None, |path| read(path, linked), out)
 }
 
-/// Writes the explorer to a folder.
-pub(crate) fn write_folder(profile: &Profile, folder: &Path) -> Result<()> {
+/// Writes the explorer to a folder; `earlier` is what the profile is compared with.
+pub(crate) fn write_folder(profile: &Profile, earlier: Option<Earlier<'_>>, folder: &Path) -> Result<()> {
     if folder.as_os_str() == "-" {
         require!("html=-: a folder cannot go to stdout; add --single-file");
     }
     prepare(folder)?;
     let linked = linked(profile);
     let put = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes);
-    write_html_folder(profile, |path| read(path, linked), put).with_context(|| format!("{}: cannot be written", folder.display()))
+    write_html_folder(profile, earlier, |path| read(path, linked), put)
+        .with_context(|| format!("{}: cannot be written", folder.display()))
 }
 
 /// An empty folder with our mark in it; an earlier report in it goes.

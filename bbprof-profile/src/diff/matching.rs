@@ -18,6 +18,18 @@ pub enum MatchedBy {
     Name,
 }
 
+impl MatchedBy {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Symbol => "symbol",
+            Self::Shape => "shape",
+            Self::Name => "name",
+        }
+    }
+}
+
 /// Functions that are one; one side is empty where there is no counterpart.
 #[derive(Debug)]
 pub(super) struct Match<'p> {

@@ -1,8 +1,10 @@
 //! Functions for the page: everything of a function but its row in the table, some functions to a piece.
 
 use super::callers::{BlockCall, Calls};
+use super::changes::Before;
 use super::count::Count;
-use bbprof_profile::{BlockView, EdgeKind, FileId, FunctionView, LineTable, LocationId, Target, demangle};
+use super::strings::Strings;
+use bbprof_profile::{BlockView, EdgeKind, FileId, FunctionView, LineTable, LocationId, Target};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -51,6 +53,12 @@ struct FunctionData {
     lines: Vec<(usize, Vec<LineData>)>,
     /// Function, block, count.
     callers: Vec<(usize, u32, Count)>,
+    /// How many paths it has, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_paths: Option<u64>,
+    /// Counts of its blocks in the profile that this one is compared with, where it had the same graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Vec<Count>>,
 }
 
 /// Line, count, executed instructions.
@@ -83,40 +91,13 @@ enum Callee {
     Asm,
 }
 
-/// Every text once.
-#[derive(Default)]
-struct Strings {
-    texts: Vec<String>,
-    known: HashMap<String, usize>,
-    demangled: HashMap<String, usize>,
-}
-
-impl Strings {
-    fn add(&mut self, text: &str) -> usize {
-        if let Some(position) = self.known.get(text) {
-            return *position;
-        }
-        self.texts.push(text.to_owned());
-        self.known.insert(text.to_owned(), self.texts.len() - 1);
-        self.texts.len() - 1
-    }
-
-    fn add_symbol(&mut self, symbol: &str) -> usize {
-        if let Some(position) = self.demangled.get(symbol) {
-            return *position;
-        }
-        let position = self.add(&demangle(symbol));
-        self.demangled.insert(symbol.to_owned(), position);
-        position
-    }
-}
-
 impl Chunk {
-    pub(super) fn new(functions: &[FunctionView<'_>], range: Range<usize>, calls: &Calls<'_>) -> Self {
+    pub(super) fn new(functions: &[FunctionView<'_>], range: Range<usize>, calls: &Calls<'_>, before: &Before<'_>) -> Self {
         let mut strings = Strings::default();
         let first = range.start;
-        let functions = range.map(|position| Places::new(functions[position], &mut strings).function(position, calls)).collect();
-        Self { first, functions, strings: strings.texts }
+        let of = |position: usize| Places::new(functions[position], &mut strings).function(position, calls, before);
+        let functions = range.map(of).collect();
+        Self { first, functions, strings: strings.into_texts() }
     }
 }
 
@@ -136,7 +117,7 @@ impl<'p, 's> Places<'p, 's> {
         Self { function, strings, places: Vec::new(), scopes: vec![own], place_of: HashMap::new(), scope_of: HashMap::new() }
     }
 
-    fn function(mut self, position: usize, calls: &Calls<'_>) -> FunctionData {
+    fn function(mut self, position: usize, calls: &Calls<'_>, before: &Before<'_>) -> FunctionData {
         let function = self.function;
         let mut vanished = function.vanished().into_iter().peekable();
         let mut calls_of_blocks = calls.of(position).chunk_by(|a, b| a.block == b.block).peekable();
@@ -165,6 +146,8 @@ impl<'p, 's> Places<'p, 's> {
             callers: calls.callers(position).iter().map(|(caller, block, count)| (*caller, *block, Count::from(*count))).collect(),
             places: self.places,
             scopes: self.scopes,
+            num_paths: function.num_paths(),
+            before: before.counts(position),
         }
     }
 

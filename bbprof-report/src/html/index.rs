@@ -1,5 +1,7 @@
 //! What the page shows first: totals, processes, what is not exact, and the table of functions, by column.
 
+use super::Earlier;
+use super::changes::Changes;
 use super::count::Count;
 use super::sources::Source;
 use bbprof_profile::without_generics;
@@ -32,6 +34,8 @@ pub(super) struct Index<'p> {
     hottest_blocks: Vec<HotBlock>,
     /// By piece `f0`, `f1`, ...: position of its first function.
     pieces: Vec<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Changes<'p>>,
 }
 
 /// Function, block, count, executed instructions, file and line.
@@ -112,6 +116,7 @@ struct Functions<'p> {
 impl<'p> Index<'p> {
     pub(super) fn new(
         profile: &'p Profile,
+        earlier: Option<&Earlier<'p>>,
         is_folder: bool,
         functions: &[FunctionView<'p>],
         pieces: &[Range<usize>],
@@ -165,6 +170,7 @@ impl<'p> Index<'p> {
             functions: table,
             hottest_blocks: hottest_blocks(functions),
             pieces: pieces.iter().map(|range| range.start).collect(),
+            changes: earlier.map(Changes::new),
         }
     }
 }

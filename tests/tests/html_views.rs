@@ -1,0 +1,182 @@
+//! The explorer in a real browser: what `bbprof diff --html` says of two profiles, and the views of a function that are read when
+//! they are opened. Numbers are those of `diff --json` and of the JSON exports.
+
+use bbprof_tests::{Browser, Exported, ProfiledRun, Run, Sandbox, grouped, tool};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn version(sandbox: &Sandbox, name: &str, options: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/changes/changes.c");
+    let binary = sandbox.join(name);
+    Run::new(tool("bbprof-cc")).args(["-O1", "-g"]).args(options).arg(source).arg("-o").arg(&binary).in_folder(sandbox.path()).ok();
+    ProfiledRun::of(&binary, &[], sandbox).raw
+}
+
+/// A change as the page writes it.
+fn signed(change: &Value) -> String {
+    let change = change.as_i64().expect("a number");
+    let sign = if change > 0 {
+        "+"
+    } else if change < 0 {
+        "−"
+    } else {
+        ""
+    };
+    format!("{sign}{}", grouped(change.unsigned_abs()))
+}
+
+/// The text of each cell of a function's row.
+fn cells(browser: &mut Browser, name: &str) -> Vec<String> {
+    let row = format!(
+        "[...document.querySelectorAll('.changed tbody tr')].find((row) => row.querySelector('.name > *').textContent === '{name}')"
+    );
+    browser.wait("the row", &row);
+    let cells = browser.value(&format!("[...{row}.cells].map((cell) => cell.textContent.trim())"));
+    cells.as_array().expect("cells").iter().map(|cell| cell.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn the_page_of_a_diff_says_what_the_diff_says() {
+    let sandbox = Sandbox::new("html-diff");
+    let (old, new) = (version(&sandbox, "old", &[]), version(&sandbox, "new", &["-DCHANGED"]));
+    let folder = sandbox.join("changes");
+    let diff = Run::new(tool("bbprof")).args(["diff", "--json", "--html"]).arg(&folder).args([&old, &new]).ok();
+    let diff: Value = serde_json::from_str(&diff.text()).expect("JSON");
+    let mut browser = Browser::start();
+    browser.look(1400, 900, false);
+    browser.open(&folder.join("index.html"), "");
+    browser.wait("the changes", "document.querySelector('.changed tbody tr')");
+
+    let facts = browser.texts(".facts.large dd");
+    let instructions = |side: &str| grouped(diff[side]["instructions"].as_u64().expect("a number"));
+    assert_eq!(facts[..2], [instructions("a"), instructions("b")]);
+    assert!(facts[2].starts_with(&signed(&diff["change"]["total"])), "{facts:?}");
+    let reasons = browser.texts(".reasons .number");
+    let expected = ["ran", "code", "new", "vanished"].map(|part| signed(&diff["change"][part]));
+    assert_eq!(reasons[..4], expected);
+    assert_eq!(reasons[4], format!("{} moved", grouped(diff["moved_by_inlining"].as_u64().expect("a number"))));
+
+    let functions = diff["functions"].as_array().expect("functions");
+    assert_eq!(browser.texts(".changed tbody tr").len(), functions.len());
+    for function in functions {
+        let cells = cells(&mut browser, function["name"].as_str().expect("a name"));
+        let side = |side: &str| function[side]["instructions"].as_u64().map_or("–".to_owned(), grouped);
+        assert_eq!(cells[1..4], [side("a"), side("b"), signed(&function["change"]["total"])], "{function}");
+        let parts = ["ran", "code", "new", "vanished", "inlining"].into_iter().filter(|part| function["change"][part] != 0);
+        let why: Vec<String> = parts.map(|part| format!("{part} {}", signed(&function["change"][part]))).collect();
+        assert_eq!(cells[6], why.join(", "), "{function}");
+    }
+    // One reason alone, then the function's page: both counts of its block.
+    browser.click(".reasons .chip");
+    browser.wait("what ran more often", "document.querySelectorAll('.changed tbody tr').length === 1");
+    assert_eq!(cells(&mut browser, "more")[7], "1,000 → 1,500");
+    browser.click(".changed tbody a");
+    browser.wait("its page", "document.querySelector('h1')?.textContent === 'more' && document.querySelector('.since')");
+    assert!(browser.text("document.querySelector('.since').textContent").contains("ran +"));
+    browser.wait("its graph", "document.querySelector('#block-0 .body')");
+    browser.click("#block-0 .body");
+    browser.wait(
+        "both counts",
+        "document.querySelector('.block-detail header p')?.textContent.includes('before 1,000 executions, +500')",
+    );
+
+    for (width, is_dark) in [(1400, true), (390, false), (390, true)] {
+        browser.look(width, 800, is_dark);
+        browser.open(&folder.join("index.html"), "");
+        browser.wait("the changes", "document.querySelector('.changed tbody tr')");
+        assert_eq!(browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0, "at {width}");
+        assert_eq!(browser.faint_texts(), [] as [String; 0], "at {width}, dark: {is_dark}");
+    }
+    assert!(browser.complaints.is_empty(), "{}", browser.complaints.join("\n"));
+
+    // A profile and itself: no difference. A folder that holds something else stays as it is.
+    Run::new(tool("bbprof")).args(["diff", "--html"]).arg(&folder).args([&old, &old]).ok();
+    browser.open(&folder.join("index.html"), "");
+    browser.wait("no difference", "document.querySelector('.remark')?.textContent.startsWith('No difference')");
+    let refused = Run::new(tool("bbprof")).args(["diff", "--html"]).arg(sandbox.path()).args([&old, &new]).outcome().expect_code(2);
+    assert!(refused.stderr.contains("not a report"), "{}", refused.stderr);
+}
+
+#[test]
+fn paths_and_mix_are_those_of_the_json_export() {
+    let sandbox = Sandbox::new("html-paths");
+    let raw = version(&sandbox, "paths", &["--bbprof-counters=paths", "-fno-vectorize", "-fno-unroll-loops"]);
+    let exported = Exported::of(std::slice::from_ref(&raw));
+    let page = sandbox.join("page.html");
+    Run::new(tool("bbprof")).args(["export", "--single-file"]).arg(format!("html={}", page.display())).arg(&raw).ok();
+    let mut browser = Browser::start();
+    browser.look(1400, 900, false);
+    browser.open(&page, "");
+    for (id, function) in exported.functions().iter().enumerate() {
+        browser.open(&page, &format!("#/f/{id}/paths"));
+        browser.wait("its paths", "document.querySelector('.paths h2')");
+        let paths = function.value["paths"].as_array().expect("paths were counted");
+        let number = |value: &Value| value.as_u64().expect("a count");
+        let mut expected: Vec<(u64, u64, Vec<String>)> = paths
+            .iter()
+            .map(|path| {
+                let blocks = path["blocks"].as_array().expect("blocks").iter().map(|block| format!("#{block}")).collect();
+                (number(&path["count"]) * number(&path["instructions"]), number(&path["count"]), blocks)
+            })
+            .collect();
+        let rows = browser.value("[...document.querySelectorAll('.paths tbody tr')].map((row) => [row.cells[1].textContent, row.cells[0].textContent, [...row.querySelectorAll('.chip')].map((chip) => chip.textContent)])");
+        let plain = |value: &Value| value.as_str().expect("a number").replace(',', "").parse::<u64>().expect("a number");
+        let mut shown: Vec<(u64, u64, Vec<String>)> = rows
+            .as_array()
+            .expect("rows")
+            .iter()
+            .map(|row| {
+                let blocks = row[2].as_array().expect("blocks").iter().map(|block| block.as_str().expect("text").to_owned());
+                (plain(&row[0]), plain(&row[1]), blocks.collect())
+            })
+            .collect();
+        assert!(shown.is_sorted_by(|a, b| a.0 >= b.0), "the hottest come first");
+        expected.sort();
+        shown.sort();
+        assert_eq!(shown, expected, "{}", function.name());
+
+        browser.click("#tab-mix");
+        browser.wait("its mix", "document.querySelectorAll('.mix table').length === 2");
+        let mut opcodes: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for block in function.value["blocks"].as_array().expect("blocks") {
+            for (opcode, standing) in block["opcodes"].as_object().expect("opcodes") {
+                let sum = opcodes.entry(opcode.clone()).or_default();
+                sum.0 += number(standing) * number(&block["count"]);
+                sum.1 += number(standing);
+            }
+        }
+        let rows = browser.value("[...document.querySelectorAll('.mix table')[1].tBodies[0].rows].map((row) => [0, 1, 4].map((cell) => row.cells[cell].textContent))");
+        let shown: BTreeMap<String, (u64, u64)> = rows
+            .as_array()
+            .expect("rows")
+            .iter()
+            .map(|row| (row[0].as_str().expect("an opcode").to_owned(), (plain(&row[1]), plain(&row[2]))))
+            .collect();
+        assert_eq!(shown, opcodes, "{}", function.name());
+    }
+    // By keys from tab to tab; a block of a path leads to the graph.
+    browser.open(&page, "#/f/0/paths");
+    browser.wait("a path", "document.querySelector('.paths .chip')");
+    browser.click(".paths .chip");
+    browser.wait("its block", "document.querySelector('.block-detail h2')");
+    browser.value("document.querySelector('#tab-paths').focus()");
+    browser.press("ArrowRight");
+    browser.wait("the next tab", "document.querySelector('#tab-mix[aria-selected=true]') === document.activeElement");
+    for (width, is_dark) in [(1400, true), (390, false), (390, true)] {
+        browser.look(width, 800, is_dark);
+        for view in ["paths", "mix"] {
+            browser.open(&page, &format!("#/f/0/{view}"));
+            browser.wait("the view", "document.querySelector('.call-list h2')");
+            assert_eq!(browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0);
+            assert_eq!(browser.faint_texts(), [] as [String; 0], "{view} at {width}, dark: {is_dark}");
+        }
+    }
+    // Where paths were not counted, there is no tab for them.
+    let plain = version(&sandbox, "edges", &[]);
+    Run::new(tool("bbprof")).args(["export", "--single-file"]).arg(format!("html={}", page.display())).arg(&plain).ok();
+    browser.open(&page, "#/f/0/paths");
+    browser.wait("its tabs", "document.querySelector('#tab-mix')");
+    assert_eq!(browser.value("document.querySelector('#tab-paths')"), Value::Null);
+    assert!(browser.complaints.is_empty(), "{}", browser.complaints.join("\n"));
+}
