@@ -23,7 +23,7 @@ struct Cli {
 
 /// Cargo's options follow ours in any order; what we do not know goes to cargo.
 const CARGO_HELP: &str = "Any of cargo's own options may stand among these (-p, --bin, --release, --features, --target, ...).\n\
-    The target directory is `bbprof/` within cargo's. Settings may also stand in bbprof.toml, [package.metadata.bbprof]\n\
+    The target directory is `bbprof/` within cargo's. Settings may also stand in bbprof.toml, [package.metadata.bbprof] \
     and [workspace.metadata.bbprof], with the same names; the command line wins.";
 
 #[derive(clap::Subcommand, Debug)]
@@ -100,14 +100,15 @@ fn execute(command: Command) -> Result<u8> {
         Command::Profile(command) => commands::run(command).map(|outcome| outcome as u8),
         Command::Env(options) => env::print(options).map(|()| 0),
         Command::CmakeToolchain => {
-            println!("{}", cmake::toolchain_file(&Installation::find()?)?.display());
-            Ok(0)
+            let file = cmake::toolchain_file(&Installation::find()?)?;
+            commands::to_stdout(|out| writeln!(out, "{}", file.display())).map(|()| 0)
         }
         Command::Doctor => Ok(if doctor::examine()? { 0 } else { Exit::Usage as u8 }),
         Command::Clean(options) => clean::clean(&options).map(|()| 0),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "bbprof", &mut std::io::stdout());
-            Ok(0)
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "bbprof", &mut script);
+            commands::to_stdout(|out| out.write_all(&script)).map(|()| 0)
         }
     }
 }

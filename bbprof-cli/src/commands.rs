@@ -18,6 +18,7 @@ mod sizes;
 mod verify;
 
 pub(crate) use outcome::Outcome;
+pub(crate) use output::to_stdout;
 pub(crate) use report::write_run_summary;
 
 use anyhow::Result;

@@ -1,26 +1,29 @@
 //! `bbprof doctor`: looks at everything that bbprof needs, and says in words what is there and what is missing.
 
 use crate::cache;
+use crate::commands::to_stdout;
 use crate::installation::Installation;
 use crate::plugin::{Clang, Llvm, Rustc, compiler_for, ensure_plugin};
 use anyhow::Result;
 use std::path::PathBuf;
 
 /// The findings so far.
+#[derive(Default)]
 struct Findings {
+    lines: Vec<String>,
     required_missing: u32,
 }
 
 impl Findings {
-    /// Prints one finding; a required one that is missing counts.
+    /// Notes one finding; a required one that is missing counts.
     fn note<T>(&mut self, what: &str, found: Result<T>, words: impl FnOnce(&T) -> String, required: bool) -> Option<T> {
         match found {
             Ok(value) => {
-                println!("ok       {what}: {}", words(&value));
+                self.lines.push(format!("ok       {what}: {}", words(&value)));
                 Some(value)
             }
             Err(error) => {
-                println!("{} {what}: {error:#}", if required { "missing " } else { "without " });
+                self.lines.push(format!("{} {what}: {error:#}", if required { "missing " } else { "without " }));
                 self.required_missing += u32::from(required);
                 None
             }
@@ -35,8 +38,7 @@ fn path(path: &PathBuf) -> String {
 
 /// Prints the findings; `Ok(true)` if nothing required is missing.
 pub(crate) fn examine() -> Result<bool> {
-    let mut findings = Findings { required_missing: 0 };
-    println!("bbprof {}", env!("CARGO_PKG_VERSION"));
+    let mut findings = Findings::default();
     let installation = Installation::find()?;
     findings.note(
         "plugin's sources",
@@ -86,15 +88,18 @@ pub(crate) fn examine() -> Result<bool> {
     for name in ["ld", "ld.lld", "mold"] {
         findings.note(&format!("linker {name}"), program(name), |found| found.clone(), name == "ld");
     }
-    println!(
-        "{}",
-        if findings.required_missing == 0 {
-            "everything that is required is there"
-        } else {
-            "something that is required is missing"
-        }
-    );
-    Ok(findings.required_missing == 0)
+    let is_complete = findings.required_missing == 0;
+    to_stdout(|out| {
+        writeln!(out, "bbprof {}", env!("CARGO_PKG_VERSION"))?;
+        findings.lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        writeln!(
+            out,
+            "{} that is required is {}",
+            if is_complete { "everything" } else { "something" },
+            if is_complete { "there" } else { "missing" }
+        )
+    })?;
+    Ok(is_complete)
 }
 
 fn cache_is_writable() -> Result<PathBuf> {

@@ -5,6 +5,7 @@
 //! `CC` and `CXX`; `CFLAGS`, `CXXFLAGS` and `LDFLAGS` serve builds that name clang themselves. What the user has set stays.
 
 use crate::cache;
+use crate::commands::to_stdout;
 use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
@@ -63,10 +64,7 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
         (Ok(()), Err(c)) => say(&format!("C and C++ are not instrumented: {c}")),
         (Ok(()), Ok(())) => {}
     }
-    for (name, value) in variables {
-        println!("{}", options.shell_line(name, &value));
-    }
-    Ok(())
+    to_stdout(|out| variables.iter().try_for_each(|(name, value)| writeln!(out, "{}", options.shell_line(name, value))))
 }
 
 fn say(message: &str) {

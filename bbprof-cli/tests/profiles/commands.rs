@@ -104,7 +104,7 @@ fn instruction_mixes() {
 fn closed_pipes() {
     let folder = Folder::new();
     folder.write("a.bbraw", &folder.raw(7, 5));
-    let commands: [&[&str]; 14] = [
+    let commands: [&[&str]; 16] = [
         &["report", "--bias"],
         &["report", "--copies"],
         &["report", "--copies=f"],
@@ -119,6 +119,8 @@ fn closed_pipes() {
         &["export", "csv=-"],
         &["export", "pprof=-"],
         &["dump", "--full", "app.bbmap"],
+        &["completions", "zsh"],
+        &["cmake-toolchain"],
     ];
     for words in commands {
         let mut child = folder.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("bbprof runs");
