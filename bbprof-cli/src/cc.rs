@@ -29,10 +29,8 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
     }
     let argv0 = argv.first().map(Path::new).unwrap_or(Path::new(""));
     let tools = ToolSettings::beside(argv0)?;
-    let root;
-    let (clang, plugin) = match tools {
+    let (installation, clang, plugin) = match tools {
         Some(settings) => {
-            root = Some(settings.root.clone());
             let Some(c) = &settings.c else { require!("{}: no clang was found when this tool folder was made", argv0.display()) };
             let clang = match language {
                 Language::C => Some(&c.clang),
@@ -40,21 +38,21 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
             };
             let Some(clang) = clang else { require!("{}: no clang++ was found when this tool folder was made", argv0.display()) };
             let wanted = is_built_for_target() && settings.selects_package();
-            (clang.clone(), wanted.then(|| c.plugin.clone()))
+            let installation = Installation { root: settings.root.clone(), program: PathBuf::new() };
+            (installation, clang.clone(), wanted.then(|| c.plugin.clone()))
         }
         None => {
-            root = None;
             let pinned = pinned::clang_and_plugin(language, &arguments.options, arguments.is_plain)?;
-            (pinned.clang, arguments.plugin.clone().or(pinned.plugin))
+            (Installation::find()?, pinned.clang, arguments.plugin.clone().or(pinned.plugin))
         }
     };
     let mut command = Command::new(&clang);
+    if arguments.reads_headers {
+        // Behind all others, so that no file is found there that was found elsewhere before.
+        command.args(["--start-no-unused-arguments", "-idirafter"]).arg(installation.headers()).arg("--end-no-unused-arguments");
+    }
     match plugin {
         Some(plugin) if !arguments.is_plain => {
-            let installation = match root {
-                Some(root) => Installation { root, program: PathBuf::new() },
-                None => Installation::find()?,
-            };
             instrument(&mut command, &clang, &plugin, arguments, &installation)?;
         }
         _ => {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <root>/bin/      bbprof (cargo-bbprof, bbprof-cc, bbprof-c++ are links to it), bbprof-shim-linker
-//! <root>/lib/bbprof/   libbbprof_plugin.a, glue/*.cpp, glue/*.h
+//! <root>/lib/bbprof/   libbbprof_plugin.a, glue/*.cpp, glue/*.h, include/bbprof.h
 //! ```
 
 use crate::exit::require;
@@ -54,6 +54,11 @@ impl Installation {
             );
         }
         Ok(files)
+    }
+
+    /// The folder of `bbprof.h`.
+    pub(crate) fn headers(&self) -> PathBuf {
+        self.root.join("lib/bbprof/include")
     }
 
     /// The linker shim.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <root>/bin/         bbprof, cargo-bbprof -> bbprof, bbprof-cc -> bbprof, bbprof-c++ -> bbprof, bbprof-shim-linker
-//! <root>/lib/bbprof/  libbbprof_plugin.a, glue/*.cpp, glue/*.h
+//! <root>/lib/bbprof/  libbbprof_plugin.a, glue/*.cpp, glue/*.h, include/bbprof.h
 //! ```
 
 use crate::command::{cargo, run as execute};
@@ -59,6 +59,7 @@ pub(crate) fn install(root: &Path) -> Result<()> {
         }
     }
     copy(&built.join("libbbprof_plugin.a"), &lib.join("libbbprof_plugin.a"))?;
+    copy(&crate::root().join("bbprof-rt/c/bbprof.h"), &lib.join("include/bbprof.h"))?;
     let glue = crate::root().join("bbprof-plugin/glue");
     let mut names = Vec::new();
     for entry in fs::read_dir(&glue).with_context(|| glue.display().to_string())? {

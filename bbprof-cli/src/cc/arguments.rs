@@ -18,6 +18,8 @@ pub(crate) struct Arguments {
     pub weights: Option<PathBuf>,
     /// Only asks or preprocesses: clang as it is.
     pub is_plain: bool,
+    /// Compiles or preprocesses: `#include <bbprof.h>` must work.
+    pub reads_headers: bool,
     /// Calls the linker.
     pub links: bool,
     pub wants_lto: bool,
@@ -47,6 +49,7 @@ impl Arguments {
         }
         arguments.options.filters.check()?;
         arguments.is_plain |= arguments.clang.is_empty();
+        arguments.reads_headers |= !arguments.is_plain;
         if !arguments.is_plain {
             // What we set ourselves: the last one would win.
             let plugins = cache::root()?.join("plugin");
@@ -64,7 +67,8 @@ impl Arguments {
 
     fn look_at(&mut self, word: &str) {
         match word {
-            "-E" | "-M" | "-MM" | "-v" | "-###" | "--version" | "--help" | "-cc1" | "-cc1as" => self.is_plain = true,
+            "-E" | "-M" | "-MM" => (self.is_plain, self.reads_headers) = (true, true),
+            "-v" | "-###" | "--version" | "--help" | "-cc1" | "-cc1as" => self.is_plain = true,
             "-c" | "-S" | "-fsyntax-only" | "--precompile" => self.links = false,
             "-flto" => self.wants_lto = true,
             "-fno-lto" => self.wants_lto = false,
@@ -160,6 +164,15 @@ mod tests {
         }
         for line in ["-MD -MF x -c a.c", "a.o -o a", "-MMD -c a.c"] {
             assert!(!parse(line).unwrap().is_plain, "{line}");
+        }
+    }
+
+    #[test]
+    fn headers_are_read_by_what_compiles_or_preprocesses() {
+        for (line, reads) in
+            [("-E a.c", true), ("-MM a.c", true), ("-c a.c", true), ("-v", false), ("--version", false), ("", false)]
+        {
+            assert_eq!(parse(line).unwrap().reads_headers, reads, "{line}");
         }
     }
 
