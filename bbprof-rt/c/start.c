@@ -1,7 +1,8 @@
 /* start.c: the runtime's beginning and end in an image.
  *
  * Programs begin in .preinit_array, before the constructors of any library, and end behind everything: what `on_exit` registers so
- * early runs after all destructors in a dynamic program; in a static one it runs before them, and the last destructor ends it.
+ * early runs after all destructors in a dynamic program, or without any where a constructor or a destructor calls exit; in a static one
+ * it runs before them, and the last destructor ends it.
  * Libraries begin with their first constructor and end with their last destructor. */
 #include "bbprof.h"
 #include "process.h"
@@ -44,7 +45,7 @@ static void at_exit(int status, void *argument) {
     (void)argument;
     exit_seen = true;
     exit_status = status;
-    if (destructors_done)
+    if (destructors_done || (__bbprof_image.flags & BBPROF_FLAG_STATIC) == 0)
         end(FATE_EXIT);
 }
 

@@ -118,6 +118,7 @@ const ENDS: &[Scenario] = &[
     scenario("limited", 7, &["exit 7"]),
     scenario("shut", 7, &["exit 7"]),
     scenario("destructor_ends", 16, &["exit 16 (_exit)"]),
+    scenario("destructor_exits", 17, &["exit 17"]),
 ];
 
 fn programs() -> PathBuf {

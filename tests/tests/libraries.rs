@@ -61,6 +61,21 @@ fn only_some_images_are_profiled() {
     assert_eq!(bbprof_tests::Exported::of(&[run.raw]).entries("shelf_put"), Some(3000));
 }
 
+/// Before main and before the program's own constructors.
+#[test]
+fn a_library_that_exits_in_its_constructor() {
+    let parcel = Parcel::new("early-exit");
+    parcel.sandbox.write("src/early.c", "#include <stdlib.h>\n__attribute__((constructor)) static void early(void) { exit(6); }\n");
+    parcel.run("clang-22").args(["-fPIC", "-shared", "-o", "libearly.so", "early.c"]).ok();
+    shared_library(&parcel, &[]);
+    compile(&parcel, &[&WITH_LIBRARY[..], &["-Wl,--no-as-needed", "-learly"]].concat());
+    let run = bbprof_tests::ProfiledRun::of(&parcel.source().join("parcel"), &[], &parcel.sandbox);
+    run.outcome.clone().expect_code(6);
+    let verdict = Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
+    assert!(verdict.text().contains("parcel: exit 6\n"), "{}", verdict.text());
+    assert_eq!(bbprof_tests::Exported::of(&[run.raw]).entries("main"), Some(0));
+}
+
 #[test]
 fn static_programs() {
     for linker in LINKERS {

@@ -53,6 +53,7 @@ void at_quick_end(void) {
 
 void nothing(void) {}
 void destructor_ends(void) {}
+void destructor_exits(void) {}
 
 static const struct {
   const char *name;
@@ -65,6 +66,10 @@ __attribute__((destructor)) static void last_words(void) {
   if (arguments != NULL && strcmp(arguments[1], "destructor_ends") == 0) {
     work(3);
     _exit(16);
+  }
+  if (arguments != NULL && strcmp(arguments[1], "destructor_exits") == 0) {
+    work(4);
+    exit(17);
   }
 }
 
