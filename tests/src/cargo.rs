@@ -131,7 +131,7 @@ pub fn verify(profiles: &[PathBuf], verdict: Verdict) -> Outcome {
         Verdict::ThreadsRunning if outcome.code == 5 => {
             let (last, exceptions) = exceptions.split_last().expect("a verdict");
             assert!(last.contains("otherwise exact"), "{text}");
-            assert!(exceptions.iter().all(|line| line.contains("threads were running when it ended")), "{text}");
+            assert!(exceptions.iter().all(|line| line.contains("running when it ended")), "{text}");
             outcome
         }
         _ => {
