@@ -1,6 +1,6 @@
 //! Where results go: stdout, whose reader may leave early, or a file that is whole or not there.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -28,6 +28,9 @@ pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
         return Ok(value);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        bail!("{}: cannot be written: {} is no folder", path.display(), folder.display());
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".bbprof-");
     #[cfg(unix)]

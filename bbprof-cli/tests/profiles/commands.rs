@@ -189,8 +189,8 @@ fn exports_that_cannot_be() {
         (&["export", "dot=file"], 2, "file: is a file; this export needs a folder"),
         (&["export", "html=file"], 2, "file: is a file; html= names a folder, unless --single-file is given"),
         (&["export", "html=-"], 2, "html=-: a folder cannot go to stdout; add --single-file"),
-        (&["export", "csv=nowhere/x"], 1, "csv export: nowhere/x: cannot be written"),
-        (&["export", "csv=file/x"], 1, "csv export: file/x: cannot be written"),
+        (&["export", "csv=nowhere/x"], 1, "csv export: nowhere/x: cannot be written: nowhere is no folder\n"),
+        (&["export", "csv=file/x"], 1, "csv export: file/x: cannot be written: file is no folder\n"),
         (&["export", "csv=/dev/full"], 1, "csv export: /dev/full: cannot be written: No space left on device"),
     ] {
         let said = folder.bbprof(words);
