@@ -66,5 +66,5 @@ fn place_of_branch(function: FunctionView<'_>, flow: &Flow, node: u32) -> Option
         Some(jump) => code_before(jump).or(Some(jump)),
         None => description.last_location.or_else(|| description.locations.last().map(|(location, _)| *location)),
     };
-    function.place(location?)
+    function.file_and_line(location?)
 }

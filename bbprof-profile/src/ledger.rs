@@ -149,7 +149,7 @@ fn copies_in(function: FunctionView<'_>) -> Vec<(Key, CodeCopy<'_>)> {
         let line = inlined.location.function_line;
         let place = function.file_of(inlined.location.file).filter(|_| line > 0).map(|file| (file, line));
         let name = without_generics(&demangle(function.module.string(scope.0)));
-        let at = scope.1.and_then(|call| function.place(call));
+        let at = scope.1.and_then(|call| function.file_and_line(call));
         let work = work.remove(&Some(scope)).unwrap_or_default();
         copies.push(((place, name), copy(work, Some(Inlined { at }), executions)));
     }

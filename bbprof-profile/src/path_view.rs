@@ -116,7 +116,7 @@ impl<'p> FunctionView<'p> {
     #[must_use]
     pub fn path_lines(self, path: &PathView) -> Vec<(FileId, u32)> {
         let locations = path.nodes.iter().flat_map(|node| &self.manifest.nodes[*node as usize].locations);
-        let mut lines: Vec<(FileId, u32)> = locations.filter_map(|(id, _)| self.place(*id)).collect();
+        let mut lines: Vec<(FileId, u32)> = locations.filter_map(|(id, _)| self.file_and_line(*id)).collect();
         lines.dedup();
         lines
     }

@@ -162,9 +162,22 @@ impl<'p> FunctionView<'p> {
         self.image.files[self.counts.module as usize][id.0 as usize]
     }
 
-    pub(crate) fn place(&self, location: LocationId) -> Option<(FileId, u32)> {
-        let location = &self.module.locations[location.0 as usize];
-        self.file_of(location.file).map(|file| (file, location.line))
+    /// Executions of a node of this function.
+    #[must_use]
+    pub fn node_count(self, node: u32) -> u64 {
+        self.counts.nodes[node as usize]
+    }
+
+    /// Names the link of its image.
+    #[must_use]
+    pub fn build_id(self) -> bbprof_format::BuildId {
+        self.image.image.build_id
+    }
+
+    /// The location of the instruction that ends a node of this function (position in [`crate::BlockEdge::from_node`]).
+    #[must_use]
+    pub fn end_of_node(self, node: u32) -> Option<LocationId> {
+        self.manifest.nodes[node as usize].last_location
     }
 }
 
@@ -197,6 +210,12 @@ impl<'p> BlockView<'p> {
     #[must_use]
     pub fn instructions(&self) -> u128 {
         self.nodes().map(|(node, count)| u128::from(node.num_instructions()) * u128::from(count)).sum()
+    }
+
+    /// Number of LLVM IR instructions that stand in it.
+    #[must_use]
+    pub fn num_instructions(&self) -> u64 {
+        self.nodes().map(|(node, _)| node.num_instructions()).sum()
     }
 
     /// Executed instructions that have a source line.

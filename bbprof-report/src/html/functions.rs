@@ -190,21 +190,21 @@ impl<'p, 's> Places<'p, 's> {
                 outer = *known;
                 break;
             }
-            let place = self.function.place_of(id);
-            next = place.and_then(|place| place.inlined_at);
-            chain.push((id, place));
+            let frame = self.function.frame(id);
+            next = frame.inlined_at;
+            chain.push((id, frame));
         }
-        for (id, place) in chain.into_iter().rev() {
-            outer = place.map(|place| {
-                let scope = match place.inlined_at {
+        for (id, frame) in chain.into_iter().rev() {
+            outer = frame.file.map(|file| {
+                let scope = match frame.inlined_at {
                     None => 0,
-                    Some(call) => *self.scope_of.entry((place.function, Some(call))).or_insert_with(|| {
-                        let name = self.strings.add_symbol(place.function);
-                        self.scopes.push((name, place.function_line, place.file.index(), outer));
+                    Some(call) => *self.scope_of.entry((frame.function, Some(call))).or_insert_with(|| {
+                        let name = self.strings.add_symbol(frame.function);
+                        self.scopes.push((name, frame.function_line, file.index(), outer));
                         self.scopes.len() - 1
                     }),
                 };
-                self.places.push((place.file.index(), place.line, place.column, scope));
+                self.places.push((file.index(), frame.line, frame.column, scope));
                 self.places.len() - 1
             });
             self.place_of.insert(id, outer);

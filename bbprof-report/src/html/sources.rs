@@ -74,8 +74,8 @@ pub(super) fn read_all<'p>(
     for (position, function) in functions.iter().enumerate() {
         for block in function.blocks() {
             for (id, _, executed) in block.instructions_by_location() {
-                let Some(place) = function.place_of(id) else { continue };
-                let on_line = stands[place.file.index()].entry(place.line).or_default();
+                let Some((file, line)) = function.file_and_line(id) else { continue };
+                let on_line = stands[file.index()].entry(line).or_default();
                 match on_line.last_mut() {
                     Some((last, id, _, sum)) if *last == position && *id == block.id() => *sum += executed,
                     _ => on_line.push((position, block.id(), block.count(), executed)),
