@@ -4,7 +4,7 @@ use crate::names::one_line;
 use crate::number::{grouped, percent};
 use crate::place::{file_name, place, short_name};
 use crate::table::{Paint, Style, Table, bar, warmth};
-use bbprof_profile::{FunctionView, LineTable, Profile, WeightSource, without_generics};
+use bbprof_profile::{FunctionView, LineTable, Profile, Totals, WeightSource, without_generics};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -66,14 +66,14 @@ struct Group<'p> {
 /// # Errors
 /// When `out` cannot be written.
 pub fn write_summary(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {
-    write_totals(profile, out)?;
+    let totals = profile.totals();
+    write_totals(profile, &totals, out)?;
     write_groups(profile, options, out)?;
     write_blocks(profile, options, out)?;
-    write_lines(profile, options, out)
+    write_lines(profile, totals.instructions, options, out)
 }
 
-fn write_totals(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
-    let totals = profile.totals();
+fn write_totals(profile: &Profile, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
     let count = |number: u64| grouped(u128::from(number));
     let mut fates: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for process in &profile.processes {
@@ -216,9 +216,9 @@ fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
     table.write(options.style, out)
 }
 
-fn write_lines(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {
+/// `total` = executed instructions.
+fn write_lines(profile: &Profile, total: u128, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {
     let lines = LineTable::new(profile);
-    let total = profile.totals().instructions;
     let mut rows: Vec<(u128, u128, &str, u32)> = Vec::new();
     for (file, source) in &lines.files {
         let path = profile.files.path(*file);

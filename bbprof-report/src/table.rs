@@ -1,4 +1,4 @@
-//! Tables that fit a width: number columns as wide as they need, the last column cut in its middle; with colour where wanted.
+//! Tables that fit a width: number columns as wide as they need, the last column cut where it says least; with colour where wanted.
 
 use std::io::{self, Write};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -99,13 +99,27 @@ impl Table {
                 numbers.push_str(cell);
                 numbers.push_str("  ");
             }
-            let text = cut_middle(&line[last], rest);
+            let text = fitted(&line[last], rest);
             // The header is of one colour; in a row the name stays plain.
             let text = if position == 0 { style.paint(paint, &text) } else { text };
             writeln!(out, "{}{text}", style.paint(paint, &numbers))?;
         }
         Ok(())
     }
+}
+
+/// The text in `width` columns: without the place behind a name (two spaces between them), or a path without its first folders; what
+/// is still too wide loses its middle.
+fn fitted(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return cut_middle(text, width);
+    }
+    if let Some((name, _place)) = text.rsplit_once("  ") {
+        return cut_middle(name, width);
+    }
+    let ends = text.match_indices('/').map(|(at, _)| &text[at..]);
+    let fitting = text.starts_with('/').then(|| ends.skip(1).find(|end| end.width() + 3 <= width)).flatten();
+    fitting.map_or_else(|| cut_middle(text, width), |end| cut_middle(&format!("...{end}"), width))
 }
 
 /// The text, with its middle replaced by `...` where it is wider than `width`. Control characters become `?`.
@@ -155,6 +169,19 @@ mod tests {
         assert!(plain.lines().all(|line| line.width() <= 30));
         let coloured = text(Style { colour: true, ..PLAIN });
         assert!(coloured.starts_with("\u{1b}[1mcount  \u{1b}[0m\u{1b}[1mfunction\u{1b}[0m\n1,000  f\n"), "{coloured:?}");
+    }
+
+    #[test]
+    fn names_go_before_places_and_files_before_folders() {
+        for (text, fits) in [
+            ("name  file.c:12", "name  file.c:12"),
+            ("a_name_of_some_length  f.c:1", "a_name_of_some_length"),
+            ("a_name_that_is_too_long_for_this  f.c:1", "a_name_tha..._for_this"),
+            ("/code/someone/src/deep/er/file.c:12", ".../deep/er/file.c:12"),
+            ("/code/a_file_whose_name_is_too_long.c:7", "/code/a_fi..._long.c:7"),
+        ] {
+            assert_eq!(fitted(text, 22), fits);
+        }
     }
 
     #[test]

@@ -102,8 +102,8 @@ function Head({ model, row }: { model: Model; row: Row }) {
     <header class="function-head">
       <p class="crumbs">
         {model.index.images.length > 1 && <>{fileName(model.index.images[image]!)} › </>}
-        {model.modulePath(row.module)}
-        {row.file !== null && <> › <a href={fileLink(row.file, row.line)}>{model.filePath(row.file)}:{row.line}</a></>}
+        {(row.file === null || model.filePath(row.file) !== model.modulePath(row.module)) && <>{model.modulePath(row.module)}{row.file !== null && " › "}</>}
+        {row.file !== null && <a href={fileLink(row.file, row.line)}>{model.filePath(row.file)}:{row.line}</a>}
       </p>
       <h1 class={isLong ? "name" : "name clipped"}>{isLong ? row.name : clip(row.name, 160)}</h1>
       {symbol !== row.name && <p class="symbol">{isLong ? symbol : clip(symbol, 120)}</p>}
