@@ -3,7 +3,7 @@
 //! Single values of a nearer place win: command line, `bbprof.toml`, package, workspace. Patterns add up. Unknown keys are errors.
 
 use crate::exit::require;
-use crate::plugin::{Counters, Filters, Storage, path_limit};
+use crate::plugin::{Counters, Filters, Storage, path_array, path_limit};
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Deserialize;
@@ -19,9 +19,13 @@ pub(crate) struct Settings {
     /// Where the counters' memory is
     #[arg(long, value_enum, value_name = "KIND")]
     pub storage: Option<Storage>,
-    /// With --counters paths: most paths of a function; where there are more, paths also end on the coldest edges [default: 1024]
+    /// With --counters paths: most paths of a function; where there are more, paths also end on the coldest edges [default: 100000000]
     #[arg(long, value_name = "N")]
     pub path_limit: Option<u64>,
+    /// With --counters paths: most paths of a function that an array counts. More are counted in a hash table: in all functions when this or
+    /// --path-limit is given, else where that is cheap, and elsewhere paths also end on the coldest edges [default: 1024, or 4 for each edge]
+    #[arg(long, value_name = "N")]
+    pub path_array: Option<u64>,
     /// Instrument only functions whose symbol matches (repeatable)
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pub include: Vec<String>,
@@ -75,6 +79,7 @@ impl Settings {
         self.counters = self.counters.or(other.counters);
         self.storage = self.storage.or(other.storage);
         self.path_limit = self.path_limit.or(other.path_limit);
+        self.path_array = self.path_array.or(other.path_array);
         self.deps = self.deps.or(other.deps);
         self.ir = self.ir.or(other.ir);
         self.weights = self.weights.or(other.weights);
@@ -121,8 +126,13 @@ impl Settings {
     }
 
     /// The limit of paths, checked.
-    pub(crate) fn path_limit(&self) -> Result<Option<u32>> {
+    pub(crate) fn path_limit(&self) -> Result<Option<u64>> {
         self.path_limit.map(|limit| path_limit(&limit.to_string())).transpose()
+    }
+
+    /// The most paths that are counted in an array, checked.
+    pub(crate) fn path_array(&self) -> Result<Option<u64>> {
+        self.path_array.map(|array| path_array(&array.to_string())).transpose()
     }
 
     /// The filters, checked.

@@ -49,6 +49,7 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
         counters: settings.counters.unwrap_or_default(),
         storage: settings.storage.unwrap_or_default(),
         path_limit: settings.path_limit()?,
+        path_array: settings.path_array()?,
         ir: settings.ir.unwrap_or_default(),
         filters: settings.filters()?,
         weights: settings.frequencies()?,

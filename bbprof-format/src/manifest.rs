@@ -5,7 +5,8 @@
 //!      0     8  magic "BBPROFMF"
 //!      8     4  version (u32, little-endian like all that follows)
 //!     12     1  storage (0 tls, 1 delta, 2 shared, 3 atomic)
-//!     13     3  zero
+//!     13     1  1 when paths of some functions are counted in hash tables, else 0
+//!     14     2  zero
 //!     16     8  size in bytes of the whole manifest, header and padding included; a multiple of 8
 //!     24     4  number of counter arrays
 //!     28     4  size in bytes of the body

@@ -5,13 +5,13 @@
 //! Processes and images stand in the order of their values, so equal contents are equal bytes, whatever the order of merging.
 
 use crate::envelope::Envelope;
-use crate::{BuildId, Digest, FormatError};
+use crate::{BuildId, Digest, FormatError, HashedPath};
 use serde::{Deserialize, Serialize};
 
 /// First bytes of a merged profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFMG";
 /// Version written and read here.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// File name extension.
 pub const EXTENSION: &str = "bbprof";
 
@@ -56,6 +56,8 @@ pub struct ImageCounters {
     pub tls: Vec<u64>,
     /// Counters of the global bank.
     pub global: Vec<u64>,
+    /// Executions of paths that no array holds, ascending, each once.
+    pub hashed_paths: Vec<HashedPath>,
     /// The build map as it stands in its file, when it was found.
     pub map: Option<Vec<u8>>,
 }
@@ -103,6 +105,7 @@ mod tests {
                 presence: vec![true, false],
                 tls: vec![0, 1, u64::MAX],
                 global: vec![],
+                hashed_paths: vec![HashedPath { counter: 1, number: 1 << 40, count: 3 }],
                 map: Some(vec![1, 2, 3]),
             }],
         }

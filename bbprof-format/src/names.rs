@@ -27,6 +27,17 @@ pub const DELTA_SYMBOL: &str = "__bbprof_delta";
 /// preserves every register but the result.
 pub const THREAD_BLOCK_SYMBOL: &str = "__bbprof_thread_block";
 
+/// Function of the runtime that counts a path of a function with more of them than an array holds: the address of the thread's own
+/// counter of the function, and the path's number. It preserves every register but one. Without the shim it is the module's own, which does nothing.
+/// This one is for counters of storage `Tls`.
+pub const COUNT_PATH_TLS_SYMBOL: &str = "__bbprof_count_path_tls";
+
+/// The same for storage `Delta`.
+pub const COUNT_PATH_DELTA_SYMBOL: &str = "__bbprof_count_path_delta";
+
+/// A reference to it from the generated object pulls the two functions in.
+pub const COUNT_PATHS_SYMBOL: &str = "__bbprof_count_paths";
+
 /// The image record ([`crate::image`]), hidden, defined by the shim's generated object.
 pub const IMAGE_SYMBOL: &str = "__bbprof_image";
 

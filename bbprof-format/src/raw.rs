@@ -40,29 +40,36 @@
 //! "PRES"  image (u32), part (u16), number of modules (u16), 48 bytes: one bit for each optional module, 1 = linked
 //! "SEGM"  image (u32), bank (u32: 0 = thread-local, 1 = global), offset (u64), counters (u64),
 //!         role (u32: 0 = counts, 1 and 2 = baselines: the counts at the last `bbprof_reset`), zero (u32), zero (24)
+//! "HASH"  image (u32), bytes of a record (u32), offset (u64), records (u64), zero (32)
 //! "MORE"  offset of the next entries (u64), how many (u64)
 //! "END."  zero
 //! ```
 //! A segment is an array of u64; in a running file it begins on a page and fills whole pages. A complete file ends with the
 //! checksum (8) of all bytes before. See [`checksum`] for both kinds of checks.
 //!
+//! "HASH" stands for paths of functions that have more of them than an array holds. A record is place (u64), path number (u64), count (u64), and in
+//! running files two baselines (u64 each) and 8 bytes that mean nothing to readers; a place is 8 * (1 + k) for the function whose counter is number k
+//! of the image, thread-local ones first, and 0 where there is no record. Several records of one path, from several threads, add up. In
+//! a running file they begin on a page and fill whole pages.
+//!
 //! A kill between two appends leaves the file whole: space is added before the entry that names it, and an entry's kind is
 //! stored last. An image whose first segment is not yet there has counted nothing and is left out.
 
 mod checksum;
 mod entry;
+mod hashed;
 mod read;
 #[cfg(test)]
 mod tests;
 mod write;
 
-use crate::{BuildId, Digest};
+use crate::{BuildId, Digest, HashedPath};
 use std::fmt;
 
 /// First bytes of a raw profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFRW";
 /// Version written and read here.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// File name extension.
 pub const EXTENSION: &str = "bbraw";
 
@@ -214,6 +221,8 @@ pub struct ImageCounts {
     pub tls_counters: Vec<u64>,
     /// Executions, by position in the global bank.
     pub global_counters: Vec<u64>,
+    /// Executions of paths that no array holds, ascending; each once, none of them zero.
+    pub hashed_paths: Vec<HashedPath>,
     /// How many segments were added up (1 for each non-empty bank when complete).
     pub segments: u32,
 }

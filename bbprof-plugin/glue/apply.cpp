@@ -97,12 +97,44 @@ private:
     return Result;
   }
 
+  // The runtime's; where it is not linked, an empty one of the module.
+  FunctionCallee countPathFunction() {
+    StringRef Name = Plan.storage == BBPROF_STORAGE_DELTA ? "__bbprof_count_path_delta" : "__bbprof_count_path_tls";
+    if (llvm::Function *Known = M.getFunction(Name))
+      return Known;
+    auto *Type = FunctionType::get(Type::getVoidTy(M.getContext()), {PointerType::get(M.getContext(), 0), Word}, false);
+    auto *Empty = llvm::Function::Create(Type, GlobalValue::WeakAnyLinkage, Name, M);
+    Empty->setVisibility(GlobalValue::HiddenVisibility);
+    Empty->setDSOLocal(true);
+    Empty->setComdat(M.getOrInsertComdat(Name));
+    Empty->setCallingConv(CallingConv::PreserveAll);
+    Empty->setDoesNotThrow();
+    Empty->addFnAttr(DoneAttribute);
+    ReturnInst::Create(M.getContext(), BasicBlock::Create(M.getContext(), "", Empty));
+    return Empty;
+  }
+
+  // Control may also have come by other edges, where Came is 0: then there is no counter to count for.
+  void countHashed(Instruction *Before, FunctionCallee CountPath, uint32_t Counter, Value *Number, Value *Came) {
+    IRBuilder<> Builder(Before);
+    Value *Address = Builder.CreateInBoundsGEP(Word, Base, ConstantInt::get(Word, Counter));
+    if (Came)
+      Address = Builder.CreateSelect(Builder.CreateICmpNE(Came, ConstantInt::get(Word, 0)), Address,
+                                     ConstantPointerNull::get(cast<PointerType>(Address->getType())));
+    CallInst *Call = Builder.CreateCall(CountPath, {Address, Number});
+    Call->setCallingConv(CallingConv::PreserveAll);
+    Call->setDoesNotThrow();
+    if (DISubprogram *Subprogram = Before->getFunction()->getSubprogram())
+      Call->setDebugLoc(DILocation::get(M.getContext(), 0, 0, Subprogram));
+  }
+
   // Steps at one place come in the order in which they stand there, so each stands right before what follows the place, which must
   // not change when the first of them is there.
   void countPaths(FlatFunction &Flat, const BbprofFunctionPlan &Function) {
     if (Function.num_path_steps == 0)
       return;
     PathRegister Register(*Flat.IR, Word);
+    FunctionCallee CountPath = Function.hashes_paths ? countPathFunction() : FunctionCallee();
     DenseMap<BasicBlock *, Instruction *> Starts;
     auto Start = [&](BasicBlock *Block, bool IsEntry) {
       auto [Known, New] = Starts.try_emplace(Block);
@@ -111,8 +143,11 @@ private:
       return Known->second;
     };
     auto Do = [&](Instruction *Before, const BbprofPathStep &Step, Value *Came) {
-      if (Value *Position = Register.step(Before, Step, Function.first_counter, Came))
-        incrementAt(Before, Position, Came);
+      Value *Number = Register.step(Before, Step, CountPath ? 0 : Function.first_counter, Came);
+      if (Number && CountPath)
+        countHashed(Before, CountPath, Function.first_counter, Number, Came);
+      else if (Number)
+        incrementAt(Before, Number, Came);
     };
     DenseMap<std::pair<uint32_t, uint32_t>, BasicBlock *> Splits;
     for (uint64_t Position = 0; Position < Function.num_path_steps; ++Position) {

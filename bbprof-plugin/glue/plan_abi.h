@@ -137,8 +137,8 @@ typedef struct BbprofArray {
 enum BbprofPathStepKind {
   BBPROF_PATH_SET = 0,          /* r = value */
   BBPROF_PATH_ADD = 1,          /* r += value */
-  BBPROF_PATH_COUNT_AT = 2,     /* counter[first_counter + value]++ */
-  BBPROF_PATH_COUNT_BEHIND = 3, /* counter[first_counter + r + value]++ */
+  BBPROF_PATH_COUNT_AT = 2,     /* path `value` is counted: counter[first_counter + value]++, or in a hash table */
+  BBPROF_PATH_COUNT_BEHIND = 3, /* path `r + value` likewise */
 };
 
 /* kind, block and position are those of a BbprofSite. */
@@ -157,6 +157,8 @@ typedef struct BbprofFunctionPlan {
   uint64_t num_sites;
   const BbprofPathStep *path_steps; /* where several share a place, in the order in which they stand there */
   uint64_t num_path_steps;
+  uint32_t hashes_paths; /* 1: the runtime counts paths in hash tables, and the first counter stands for the function */
+  uint32_t reserved;
 } BbprofFunctionPlan;
 
 enum BbprofStorage { BBPROF_STORAGE_TLS = 0, BBPROF_STORAGE_DELTA = 1, BBPROF_STORAGE_SHARED = 2, BBPROF_STORAGE_ATOMIC = 3 };
@@ -189,7 +191,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 112, "mirrors src/view.rs");
 static_assert(sizeof(BbprofModuleView) == 104 && sizeof(BbprofSite) == 16, "mirrors src/view.rs");
-static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 40 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
+static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 48 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif
 
 #endif

@@ -73,6 +73,8 @@ struct FunctionPlanOut {
     num_sites: u64,
     path_steps: *const IrPathStep,
     num_path_steps: u64,
+    hashes_paths: u32,
+    reserved: u32,
 }
 
 /// `BbprofModulePlan`.
@@ -103,7 +105,7 @@ const _: () = {
     assert!(size_of::<ModuleView>() == 104 && size_of::<IrSite>() == 16);
     assert!(
         size_of::<ArrayOut>() == 24
-            && size_of::<FunctionPlanOut>() == 40
+            && size_of::<FunctionPlanOut>() == 48
             && size_of::<IrPathStep>() == 24
             && size_of::<ModulePlanOut>() == 96
     );
@@ -264,6 +266,8 @@ fn export(plan: Result<ModulePlan, String>) -> ModulePlanOut {
                     num_sites: f.sites.len() as u64,
                     path_steps: f.path_steps.as_ptr(),
                     num_path_steps: f.path_steps.len() as u64,
+                    hashes_paths: u32::from(f.hashes_paths),
+                    reserved: 0,
                 })
                 .collect();
             out.storage = plan.storage as u32;

@@ -7,6 +7,7 @@ use bbprof_format::frequencies::Frequencies;
 use bbprof_format::manifest::CounterMode;
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// Where counters live, as the user says it.
@@ -28,10 +29,12 @@ pub(crate) enum TlsChoice {
     Auto,
 }
 
-/// The most paths of a function when nothing else is said, see [`Options::path_limit`]. Each has a counter of 8 bytes in each thread.
-const PATH_LIMIT: u32 = 1024;
-/// The highest limit: 8 MiB of counters for one function in each thread.
-const MOST_PATHS: u32 = 1 << 20;
+/// The most paths of a function when nothing else is said, see [`Options::path_limit`]; as in Preuss 2010.
+pub(crate) const PATH_LIMIT: u64 = 100_000_000;
+/// The highest limit: path numbers and the sums on the way to them have 64 bits.
+const MOST_PATHS: u64 = 1 << 63;
+/// The longest array: 8 MiB of counters for one function in each thread.
+const LONGEST_ARRAY: u64 = 1 << 20;
 
 /// All options.
 #[derive(Debug)]
@@ -43,7 +46,10 @@ pub(crate) struct Options {
     /// A counter on every edge behind the planned ones.
     pub check: bool,
     /// Most paths of a function; where there are more, edges are cut.
-    pub path_limit: u32,
+    pub path_limit: Option<u64>,
+    /// Most paths of a function that are counted in an array. Where there are more, a hash table counts them: everywhere when this or the limit is
+    /// given, else where it is cheap.
+    pub path_array: Option<u64>,
     /// Seed by which the weights of blocks and edges are shuffled: the counters move, the counts must not. For tests only.
     pub permuted_weights: Option<u64>,
     /// File with the frequencies of an earlier run, and what stands in it once it has been read.
@@ -63,7 +69,8 @@ impl Default for Options {
             tls: TlsChoice::Auto,
             ir: false,
             check: false,
-            path_limit: PATH_LIMIT,
+            path_limit: None,
+            path_array: None,
             permuted_weights: None,
             weights: None,
             frequencies: None,
@@ -123,13 +130,8 @@ impl Options {
                 self.tls =
                     one_of(key, value, &[("exec", TlsChoice::Exec), ("library", TlsChoice::Library), ("auto", TlsChoice::Auto)])?;
             }
-            "path-limit" => {
-                self.path_limit = value
-                    .parse()
-                    .ok()
-                    .filter(|limit| (1..=MOST_PATHS).contains(limit))
-                    .ok_or_else(|| format!("{key}={value}: expected a number of paths from 1 to {MOST_PATHS}"))?;
-            }
+            "path-limit" => self.path_limit = Some(number_of_paths(key, value, 1..=MOST_PATHS)?),
+            "path-array" => self.path_array = Some(number_of_paths(key, value, 0..=LONGEST_ARRAY)?),
             "ir" => self.ir = one_of(key, value, &[("0", false), ("1", true)])?,
             "permute-weights" => {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
@@ -145,6 +147,11 @@ impl Options {
         }
         Ok(())
     }
+}
+
+fn number_of_paths(key: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
+    let number = value.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("{key}={value}: expected a number of paths from {} to {}", range.start(), range.end()))
 }
 
 #[cfg(test)]
@@ -168,7 +175,8 @@ mod tests {
             "options, line 2: counters=all: expected one of edges, check, blocks, patterns, paths, paths-check"
         );
         assert!(Options::parse("colour=red").unwrap_err().contains("unknown key"));
-        assert!(Options::parse("path-limit=0").unwrap_err().contains("from 1 to 1048576"));
+        assert!(Options::parse("path-limit=0").unwrap_err().contains("from 1 to 9223372036854775808"));
+        assert!(Options::parse("path-array=1048577").unwrap_err().contains("from 0 to 1048576"));
         assert!(Options::parse("path-limit=18446744073709551616").is_err());
         assert!(Options::parse("include=(").is_err() && Options::parse("permute-weights=x").is_err());
     }

@@ -6,7 +6,7 @@
 use crate::graph::Graph;
 use crate::planner::ir_site;
 use crate::view::{self, IrPathStep};
-use bbprof_flow::{Commit, CounterSite, EdgeId, PathNumbering, PathStep, Splitting, Weights, plan_paths};
+use bbprof_flow::{Commit, CounterSite, EdgeId, PathNumbering, PathPlan, PathStep, Splitting, Weights, plan_paths};
 use bbprof_format::manifest::{Edge, EdgeKind, Function, Paths};
 
 /// What the manifest tells of the paths, and what the glue does.
@@ -25,15 +25,71 @@ enum Turn {
     Split,
 }
 
-/// Plans the paths of a function; `limit` is the most it may have, as far as cutting edges helps.
-pub(crate) fn plan(function: &Function, graph: &Graph, view: &view::Function<'_>, limit: u32) -> Result<PlannedPaths, String> {
+/// How many paths a function may have, as far as cutting edges helps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathLimits {
+    /// In an array; `None`: what suits the function.
+    pub array: Option<u64>,
+    /// In all.
+    pub all: u64,
+    /// Which functions with more paths than an array holds count them in hash tables; those of others are cut until an array holds them.
+    pub hashed: Hashed,
+}
+
+/// Which functions count their paths in hash tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hashed {
+    /// None.
+    Never,
+    /// Where it costs little beside what the function does itself.
+    WhereCheap,
+    /// All that have too many for an array.
+    Always,
+}
+
+/// Most paths in an array when nothing else is said: this many, or so many for each edge that whole paths remain where all edges cut would leave one for each.
+/// Each has a counter of 8 bytes in each thread. On Lua, where the interpreter's loop has 1,631 edges, four times as many take a third of the
+/// increments away; four times more again, a twentieth.
+const PATH_ARRAY: u64 = 1024;
+const PATH_ARRAY_FOR_EDGE: u64 = 4;
+
+/// Instructions of counting a path in a hash table: some 24 of `__bbprof_count_path_tls`, and those that call it. Measured on Lua.
+const HASHED_COUNT_INSTRUCTIONS: u128 = 30;
+/// Hashing is cheap where its instructions are at most this share of the function's own ones, by estimated frequencies. A guess that keeps
+/// the whole below what `docs/PERFORMANCE.md` promises.
+const CHEAP_SHARE: u128 = 16;
+
+/// Plans the paths of a function.
+pub(crate) fn plan(
+    function: &Function,
+    graph: &Graph,
+    view: &view::Function<'_>,
+    limits: PathLimits,
+) -> Result<PlannedPaths, String> {
     let cfg = function.cfg().map_err(|e| e.to_string())?;
     let weights = Weights { nodes: graph.weights.clone(), edges: graph.edges.iter().map(|edge| edge.weight).collect() };
-    let numbering = PathNumbering::new(&cfg, &weights, &into_returns_twice(function, graph, view), u64::from(limit));
-    let num_paths = u32::try_from(numbering.num_paths())
-        .map_err(|_| format!("{} paths are left with all edges cut, more than can be counted", numbering.num_paths()))?;
+    let array = limits.array.unwrap_or_else(|| PATH_ARRAY.max(PATH_ARRAY_FOR_EDGE * function.edges.len() as u64));
+    let always_cut = into_returns_twice(function, graph, view);
+    let number = |limit| PathNumbering::new(&cfg, &weights, &always_cut, limit);
+    let mut numbering = number(limits.all);
+    let mut plan = plan_paths(&cfg, &numbering);
+    // Beyond the limit there is a path for each edge: short ones, and many counts.
+    let may_hash = numbering.num_paths() > array && numbering.num_paths() <= limits.all;
+    let hashed = may_hash
+        && match limits.hashed {
+            Hashed::Never => false,
+            Hashed::WhereCheap => is_cheap_to_hash(function, &weights, &plan),
+            Hashed::Always => true,
+        };
+    if !hashed && numbering.num_paths() > array {
+        numbering = number(array.clamp(1, limits.all));
+        plan = plan_paths(&cfg, &numbering);
+    }
+    let num_paths = numbering.num_paths();
+    if !hashed && u32::try_from(num_paths).is_err() {
+        return Err(format!("{num_paths} paths are left with all edges cut, more than an array can hold"));
+    }
     let cuts = numbering.cuts().iter().map(|cut| cut.index() as u32).collect();
-    let plan = plan_paths(&cfg, &numbering);
     let mut steps: Vec<(Turn, IrPathStep)> = Vec::new();
     for ((id, edge), on_edge) in cfg.edge_ids().zip(&function.edges).zip(&plan.steps) {
         if on_edge.is_empty() {
@@ -52,7 +108,16 @@ pub(crate) fn plan(function: &Function, graph: &Graph, view: &view::Function<'_>
     }
     // Stable: the steps of one edge stay in their order.
     steps.sort_by_key(|(turn, _)| *turn);
-    Ok(PlannedPaths { paths: Paths { num_paths, cuts }, steps: steps.into_iter().map(|(_, step)| step).collect() })
+    Ok(PlannedPaths { paths: Paths { num_paths, hashed, cuts }, steps: steps.into_iter().map(|(_, step)| step).collect() })
+}
+
+/// Whether counting in hash tables is a small part of what the function executes.
+fn is_cheap_to_hash(function: &Function, weights: &Weights, plan: &PathPlan) -> bool {
+    let counts = plan.steps.iter().map(|steps| steps.iter().filter(|step| matches!(step, PathStep::Count(_))).count() as u128);
+    let counted: u128 = counts.zip(&weights.edges).map(|(counts, weight)| counts * u128::from(*weight)).sum();
+    let own =
+        function.nodes.iter().zip(&weights.nodes).map(|(node, weight)| u128::from(node.num_instructions()) * u128::from(*weight));
+    counted * HASHED_COUNT_INSTRUCTIONS * CHEAP_SHARE <= own.sum::<u128>()
 }
 
 /// Edges between nodes that lead to a node which ends in a call that returns twice.

@@ -1,8 +1,8 @@
 //! Plans a module: which counter goes where, and the manifest that tells so.
 
 use crate::graph::{self, Graph, NodeSpan};
-use crate::options::{Options, StorageChoice, TlsChoice};
-use crate::paths;
+use crate::options::{Options, PATH_LIMIT, StorageChoice, TlsChoice};
+use crate::paths::{self, Hashed, PathLimits};
 use crate::select::{Candidate, reason_to_skip};
 use crate::view::{self, IrPathStep, IrSite};
 use bbprof_flow::{Costs, CounterSite, Placement, Weights, check_sites, plan_counters};
@@ -31,6 +31,8 @@ pub(crate) struct ModulePlan {
 pub(crate) struct FunctionPlan {
     pub array: u32,
     pub first_counter: u32,
+    /// Its paths are counted in hash tables.
+    pub hashes_paths: bool,
     pub sites: Vec<IrSite>,
     /// In the order in which they stand where several share a place.
     pub path_steps: Vec<IrPathStep>,
@@ -39,6 +41,7 @@ pub(crate) struct FunctionPlan {
 /// Plans all functions of a module.
 pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<ModulePlan, String> {
     let storage = choose_storage(view, options);
+    let path_limits = path_limits(storage, options);
     let comes_back = graph::comes_back(view);
     let mut strings = Strings::new(view.strings.clone());
     let mut functions = Vec::new();
@@ -75,7 +78,7 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
         let (sites, check) = place(&manifest, &graph, options).map_err(in_words)?;
         let mut path_steps = Vec::new();
         if options.mode == CounterMode::Paths {
-            let planned = paths::plan(&manifest, &graph, function, options.path_limit).map_err(in_words)?;
+            let planned = paths::plan(&manifest, &graph, function, path_limits).map_err(in_words)?;
             manifest.paths = Some(planned.paths);
             path_steps = planned.steps;
         }
@@ -93,7 +96,13 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
         let first = manifest.first_counter;
         let counters = sites.iter().zip(first..).chain(check.iter().zip(first + manifest.num_planned() as u32..));
         let sites = counters.map(|(site, counter)| ir_site(*site, counter, &manifest, &graph)).collect();
-        plans.push(FunctionPlan { array: manifest.array, first_counter: first, sites, path_steps });
+        plans.push(FunctionPlan {
+            array: manifest.array,
+            first_counter: first,
+            hashes_paths: manifest.is_hashed(),
+            sites,
+            path_steps,
+        });
         functions.push(manifest);
     }
 
@@ -121,6 +130,16 @@ fn choose_storage(view: &view::Module<'_>, options: &Options) -> Storage {
         (StorageChoice::Thread, TlsChoice::Auto) if view.pic_without_pie => Storage::Delta,
         (StorageChoice::Thread, _) => Storage::Tls,
     }
+}
+
+/// Hash tables belong to threads; where counters do not, there may be no thread-local storage at all.
+fn path_limits(storage: Storage, options: &Options) -> PathLimits {
+    let hashed = match (storage, options.path_limit, options.path_array) {
+        (Storage::Shared | Storage::Atomic, ..) => Hashed::Never,
+        (_, None, None) => Hashed::WhereCheap,
+        _ => Hashed::Always,
+    };
+    PathLimits { array: options.path_array, all: options.path_limit.unwrap_or(PATH_LIMIT), hashed }
 }
 
 fn skip_reason(
@@ -165,6 +184,7 @@ fn comdat_array_name(symbol: &str, function: &Function, path_steps: &[IrPathStep
         sites.extend_from_slice(&position.to_le_bytes());
     }
     if let Some(paths) = &function.paths {
+        sites.push(u8::from(paths.hashed));
         sites.extend_from_slice(&paths.num_paths.to_le_bytes());
     }
     for step in path_steps {

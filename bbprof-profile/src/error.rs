@@ -72,4 +72,26 @@ pub enum ProfileError {
         /// Its position in the bank.
         counter: usize,
     },
+    /// The sum of a path's executions is one that 64 bits cannot hold.
+    #[error("build {build_id}: the sum of path {number} of counter {counter} does not fit into 64 bits")]
+    PathOverflow {
+        /// The build.
+        build_id: BuildId,
+        /// Which function: see [`bbprof_format::HashedPath::counter`].
+        counter: u64,
+        /// The path's number.
+        number: u64,
+    },
+    /// Hashed paths of what is no function with hashed paths.
+    #[error(
+        "build {build_id}: there are executions of path {number} of counter {counter}, which stands for no function with hashed paths: the file is damaged"
+    )]
+    HashedPath {
+        /// The build.
+        build_id: BuildId,
+        /// The counter.
+        counter: u64,
+        /// The path's number.
+        number: u64,
+    },
 }

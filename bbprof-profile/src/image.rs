@@ -5,9 +5,10 @@ use crate::memo::Memo;
 use crate::solve::Outcome;
 use bbprof_format::manifest::{ArrayHeader, Function, Manifest, Module};
 use bbprof_format::map::{ArrayPlacement, Bank, BuildMap};
-use bbprof_format::{BuildId, Digest};
+use bbprof_format::merged::ImageCounters;
+use bbprof_format::{BuildId, Digest, HashedPath};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One linked image, ready to solve counters of its processes.
 #[derive(Debug)]
@@ -90,6 +91,19 @@ impl Image {
         self
     }
 
+    /// A hashed path that belongs to no function with hashed paths.
+    pub(crate) fn stray_path<'c>(&self, counters: &'c ImageCounters) -> Option<&'c HashedPath> {
+        if counters.hashed_paths.is_empty() {
+            return None;
+        }
+        let functions =
+            self.modules.iter().flat_map(|linked| linked.module.functions.iter().map(move |function| (linked, function)));
+        let hashed = functions.filter(|(_, function)| function.is_hashed());
+        let known: HashSet<u64> =
+            hashed.filter_map(|(linked, function)| linked.first_counter(function, self.tls_counters)).collect();
+        counters.hashed_paths.iter().find(|path| !known.contains(&path.counter))
+    }
+
     /// How many modules the linker was free to leave out.
     #[must_use]
     pub fn num_optional(&self) -> usize {
@@ -121,6 +135,23 @@ impl LinkedModule {
     /// Identifies the counters of a function: functions of one image that share them are copies of each other.
     pub(crate) fn counters_key(&self, function: &Function) -> (Digest, u32) {
         (self.arrays[function.array as usize].name, function.first_counter)
+    }
+
+    /// Where among the counters of the image, thread-local ones first, the function's are; `None` when it has none.
+    fn first_counter(&self, function: &Function, num_tls: u64) -> Option<u64> {
+        let placement = self.placements[function.array as usize]?;
+        let before = if placement.bank == Bank::Tls { 0 } else { num_tls };
+        Some(before + placement.first + u64::from(function.first_counter))
+    }
+
+    /// The hashed paths of a function, out of those of the image.
+    pub(crate) fn hashed_paths<'c>(&self, function: &Function, counters: &'c ImageCounters) -> &'c [HashedPath] {
+        let counter = self.first_counter(function, counters.tls.len() as u64).filter(|_| function.is_hashed());
+        let Some(counter) = counter else { return &[] };
+        let all = &counters.hashed_paths;
+        let first = all.partition_point(|path| path.counter < counter);
+        let len = all[first..].partition_point(|path| path.counter == counter);
+        &all[first..first + len]
     }
 
     /// The counters of a function, planned ones first, out of the counters of the image.

@@ -7,9 +7,9 @@ use bbprof_format::manifest::Function;
 use std::fmt::Write;
 
 /// In words, and the blocks where they may have been interrupted; `None` when interruptions do not explain the counters.
-pub(crate) fn explain(function: &Function, counted: &[u64]) -> Option<(String, Vec<u32>)> {
+pub(crate) fn explain(function: &Function, counted: &[(u64, u64)]) -> Option<(String, Vec<u32>)> {
     let numbering = function.path_numbering()?.ok()?;
-    let paths = numbering.settle((0..).zip(counted.iter().copied())).ok()?;
+    let paths = numbering.settle(counted.iter().copied()).ok()?;
     let edges = numbering.edge_counts(paths).ok()?;
     let mut surplus = vec![0_i128; function.nodes.len()];
     for (edge, count) in function.edges.iter().zip(&edges) {

@@ -2,8 +2,8 @@
 //! for each input. A sum that does not fit is an error, never clamped, and an input that fails leaves the sums untouched.
 
 use crate::ProfileError;
-use bbprof_format::BuildId;
 use bbprof_format::merged::{ImageCounters, MergedProfile, Process};
+use bbprof_format::{BuildId, HashedPath};
 use std::collections::BTreeMap;
 
 /// Gathers the counters of any number of processes.
@@ -85,6 +85,13 @@ fn admit(sum: &ImageCounters, image: &ImageCounters) -> Result<(), ProfileError>
             return Err(ProfileError::Overflow { build_id, bank, counter });
         }
     }
+    let found = |path: &HashedPath| {
+        let position = sum.hashed_paths.binary_search_by_key(&(path.counter, path.number), |sum| (sum.counter, sum.number));
+        position.is_ok_and(|position| sum.hashed_paths[position].count.checked_add(path.count).is_none())
+    };
+    if let Some(path) = image.hashed_paths.iter().find(|path| found(path)) {
+        return Err(ProfileError::PathOverflow { build_id, counter: path.counter, number: path.number });
+    }
     Ok(())
 }
 
@@ -94,6 +101,14 @@ fn absorb(sum: &mut ImageCounters, image: ImageCounters) {
         for (a, b) in sums.iter_mut().zip(added) {
             *a += b;
         }
+    }
+    if !image.hashed_paths.is_empty() {
+        let mut paths: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+        for path in sum.hashed_paths.iter().chain(&image.hashed_paths) {
+            *paths.entry((path.counter, path.number)).or_default() += path.count;
+        }
+        let path = |((counter, number), count)| HashedPath { counter, number, count };
+        sum.hashed_paths = paths.into_iter().map(path).collect();
     }
     if image.path < sum.path {
         sum.path = image.path;
@@ -120,6 +135,7 @@ mod tests {
             presence: vec![true],
             tls: tls.to_vec(),
             global: vec![],
+            hashed_paths: vec![],
             map: None,
         };
         MergedProfile { processes: vec![process], images: vec![image] }

@@ -53,7 +53,7 @@ impl<'p> FunctionView<'p> {
     /// How many paths it has; `None` where paths were not counted.
     #[must_use]
     pub fn num_paths(self) -> Option<u64> {
-        self.manifest.paths.as_ref().map(|paths| u64::from(paths.num_paths))
+        self.manifest.paths.as_ref().map(|paths| paths.num_paths)
     }
 
     /// The block of each node.
@@ -123,6 +123,12 @@ impl<'p> FunctionView<'p> {
 }
 
 impl PathView {
+    /// The block from which and to which it leads, when it is one turn of a loop.
+    #[must_use]
+    pub fn loop_head(&self) -> Option<u32> {
+        self.blocks.first().copied().filter(|head| !self.from_entry && self.end == PathEnd::GoesOn(*head))
+    }
+
     /// Instructions executed on it.
     #[must_use]
     pub fn executed(&self) -> i128 {

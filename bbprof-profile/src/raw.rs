@@ -36,6 +36,7 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
         presence: image.presence,
         tls: image.tls_counters,
         global: image.global_counters,
+        hashed_paths: image.hashed_paths,
         map: None,
     });
     MergedProfile { processes: vec![process], images: images.collect() }

@@ -6,6 +6,7 @@
 
 use crate::{Image, ProfileError, demangle, interrupted, interrupted_paths};
 use bbprof_flow::{CounterPlan, CounterSite, PathNumbering, Solution, SolveError, check, check_sites, solve};
+use bbprof_format::HashedPath;
 use bbprof_format::manifest::{Function, Linkage, Site};
 use bbprof_format::merged::ImageCounters;
 use rayon::prelude::*;
@@ -119,6 +120,9 @@ impl Image {
                 return Err(ProfileError::Length { build_id, what, expected, found: found as u64 });
             }
         }
+        if let Some(path) = self.stray_path(counters) {
+            return Err(ProfileError::HashedPath { build_id, counter: path.counter, number: path.number });
+        }
         Ok(())
     }
 
@@ -152,11 +156,13 @@ impl Image {
     }
 
     fn solve_or_remember(&self, candidate: &Candidate, counters: &ImageCounters) -> Outcome {
-        let Some(memo) = self.memo.as_ref().filter(|_| candidate.conflict.is_none()) else {
-            return self.solve_function(candidate, counters);
-        };
         let linked = &self.modules[candidate.module as usize];
         let function = &linked.module.functions[candidate.function as usize];
+        // Its counters are not all that counts where paths are hashed.
+        let serves_again = candidate.conflict.is_none() && linked.hashed_paths(function, counters).is_empty();
+        let Some(memo) = self.memo.as_ref().filter(|_| serves_again) else {
+            return self.solve_function(candidate, counters);
+        };
         let values = linked.counters(function, &counters.tls, &counters.global);
         let outcome =
             memo.get_or_solve((candidate.module, candidate.function), values, || self.solve_function(candidate, counters));
@@ -187,16 +193,24 @@ impl Image {
         }
         let values = linked.counters(function, &counters.tls, &counters.global);
         let (planned, checks) = values.split_at(function.num_planned());
+        let counted_paths = || counted_paths(function, planned, linked.hashed_paths(function, counters));
         let solved = match function.path_numbering() {
             None => solved(function, planned).map(|solution| (solution, None)),
-            Some(numbering) => solved_by_paths(function, numbering, planned).map(|(solution, paths)| (solution, Some(paths))),
+            Some(_) if function.is_hashed() && planned[0] > 0 => {
+                let lost = planned[0];
+                let why = "there was no memory for them, or they came before the runtime began";
+                return Outcome::Inexact(inexact(name, None, format!("{lost} executions of paths were not recorded: {why}")));
+            }
+            Some(numbering) => {
+                solved_by_paths(function, numbering, &counted_paths()).map(|(solution, paths)| (solution, Some(paths)))
+            }
         };
         let (solution, paths) = match solved {
             Ok(solved) => solved,
             Err((node, reason)) => {
                 let explained = match function.paths {
                     None => interrupted::explain(function, planned),
-                    Some(_) => interrupted_paths::explain(function, planned),
+                    Some(_) => interrupted_paths::explain(function, &counted_paths()),
                 };
                 if let Some((words, blocks)) = explained {
                     let inexact = inexact(name, None, format!("{words}; its counts are not known ({reason})"));
@@ -295,17 +309,25 @@ fn solved(function: &Function, planned: &[u64]) -> Result<Solution, (Option<usiz
     Ok(solution)
 }
 
+/// Path numbers and what was counted for them.
+fn counted_paths(function: &Function, planned: &[u64], hashed: &[HashedPath]) -> Vec<(u64, u64)> {
+    if function.is_hashed() {
+        return hashed.iter().map(|path| (path.number, path.count)).collect();
+    }
+    (0..).zip(planned.iter().copied()).filter(|(_, count)| *count > 0).collect()
+}
+
 /// The paths taken, and the nodes and edges that follow: the solver gets the edges that code could count, so that
 /// conservation is proven as for any other counters, and what vanished must be what the paths say.
 fn solved_by_paths(
     function: &Function,
     numbering: Result<PathNumbering, String>,
-    counted: &[u64],
+    counted: &[(u64, u64)],
 ) -> Result<(Solution, PathCounts), (Option<usize>, String)> {
     let whole = |what: String| (None, what);
     let numbering = numbering.map_err(whole)?;
     let cfg = function.cfg().map_err(|e| whole(e.to_string()))?;
-    let paths = numbering.settle((0..).zip(counted.iter().copied())).map_err(|e| whole(e.to_string()))?;
+    let paths = numbering.settle(counted.iter().copied()).map_err(|e| whole(e.to_string()))?;
     let edges = numbering.edge_counts(paths.iter().map(|(number, count)| (*number, *count))).map_err(|e| whole(e.to_string()))?;
     let plan = CounterPlan { sites: check_sites(&cfg) };
     let counts = plan.sites.iter().map(|site| {

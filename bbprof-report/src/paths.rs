@@ -2,6 +2,7 @@
 
 use crate::number::{grouped, percent};
 use bbprof_profile::{FileId, FunctionView, PathEnd, PathView, Profile};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -34,6 +35,7 @@ pub fn write_paths(
     });
     // The sum of all paths, with those that are negative, is what was executed.
     let total = u128::try_from(paths.iter().map(|(_, path)| path.executed()).sum::<i128>()).unwrap_or(0);
+    let loops = loop_turns(&paths);
     let functions =
         if counted.len() == 1 { "1 function".to_owned() } else { format!("{} functions", grouped(counted.len() as u128)) };
     writeln!(
@@ -55,8 +57,46 @@ pub fn write_paths(
     }
     for (function, path) in paths.iter().take(options.top) {
         write_path(profile, *function, path, total, out)?;
+        if let Some((head, turns)) = loop_of(*function, path).and_then(|key| Some((key.1, loops.get(&key)?))) {
+            let (number, share) = (grouped(turns.number), percent(u128::try_from(path.count).unwrap_or(0), turns.number));
+            let tenths = 10 * turns.instructions / turns.number.max(1);
+            writeln!(
+                out,
+                "    {share} % of {number} iterations from #{head} to #{head}, {}.{} instructions on average",
+                grouped(tenths / 10),
+                tenths % 10
+            )?;
+        }
     }
     Ok(())
+}
+
+/// The turns of a loop: paths that lead from its head back to it.
+#[derive(Clone, Copy, Default)]
+struct LoopTurns {
+    number: u128,
+    instructions: u128,
+}
+
+/// A function, by where its counts are, and the head of a loop in it.
+type Loop = (usize, u32);
+
+fn loop_of(function: FunctionView<'_>, path: &PathView) -> Option<Loop> {
+    path.loop_head().map(|head| (std::ptr::from_ref(function.counts).addr(), head))
+}
+
+fn loop_turns(paths: &[(FunctionView<'_>, PathView)]) -> HashMap<Loop, LoopTurns> {
+    let mut loops: HashMap<Loop, LoopTurns> = HashMap::new();
+    for (function, path) in paths {
+        if let (Some(key), Ok(count), Ok(executed)) =
+            (loop_of(*function, path), u128::try_from(path.count), u128::try_from(path.executed()))
+        {
+            let turns = loops.entry(key).or_default();
+            turns.number += count;
+            turns.instructions += executed;
+        }
+    }
+    loops
 }
 
 /// How many of the first paths execute this share; `None` when nothing was executed.

@@ -78,6 +78,7 @@ int bbprof_reset(void) {
             segments_sum(process, image, (enum bank)bank, 0, image->counters[bank], segment->view);
             process->baseline = in_force;
         }
+        path_tables_reset(image, role);
     }
     if (why == 0)
         raw_set_baseline(process, role);

@@ -82,3 +82,14 @@ void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset
     entry_seal(&entry, "SEGM");
     sink(context, &entry);
 }
+
+void entry_of_paths(const struct image *image, uint64_t offset, uint32_t record_bytes, uint64_t records, entry_sink sink, void *context) {
+    struct raw_entry entry;
+    clear(&entry);
+    entry.hash.image = image->index;
+    entry.hash.record_bytes = record_bytes;
+    entry.hash.offset = offset;
+    entry.hash.records = records;
+    entry_seal(&entry, "HASH");
+    sink(context, &entry);
+}

@@ -109,6 +109,7 @@ void fork_in_child(void) {
             entries_of_image(image, append_to_log, process);
             restart_bank(process, image, BANK_TLS);
             restart_bank(process, image, BANK_GLOBAL);
+            path_tables_restart(process, image);
         }
         raw_publish(process);
         if (process->helper != 0)

@@ -103,6 +103,7 @@ struct image *image_join(struct process *process, struct bbprof_image *record) {
     /* Who counted in its blocks before it was unloaded cannot do so any more. */
     for (struct segment *segment = image->segments[BANK_GLOBAL]; segment != NULL; segment = segment->next)
         segment->owner = THREAD_NONE;
+    path_tables_disown(image);
     image->loaded = true;
     image->global_bank = record->global_bank;
     process->num_loaded++;

@@ -10,6 +10,7 @@
 #define entries_of_image bbprof_entries_of_image
 #define entries_of_note bbprof_entries_of_note
 #define entries_of_process bbprof_entries_of_process
+#define entry_of_paths bbprof_entry_of_paths
 #define entry_of_segment bbprof_entry_of_segment
 #define entry_seal bbprof_entry_seal
 #define fork_in_child bbprof_fork_in_child
@@ -22,6 +23,14 @@
 #define image_leave bbprof_image_leave
 #define interposer_prepare bbprof_interposer_prepare
 #define path_insert_number bbprof_path_insert_number
+#define path_table_acquire bbprof_path_table_acquire
+#define path_table_count bbprof_path_table_count
+#define path_tables_disown bbprof_path_tables_disown
+#define path_tables_each bbprof_path_tables_each
+#define path_tables_freeze bbprof_path_tables_freeze
+#define path_tables_frozen bbprof_path_tables_frozen
+#define path_tables_reset bbprof_path_tables_reset
+#define path_tables_restart bbprof_path_tables_restart
 #define pattern_expand bbprof_pattern_expand
 #define platform_block_signals bbprof_platform_block_signals
 #define platform_close bbprof_platform_close

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 3u
+#define PROCESS_ABI 4u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 
@@ -42,6 +42,16 @@ struct segment {
 };
 enum { THREAD_NONE = 0, THREAD_STARTING = -1 };
 
+/* Paths that one thread at a time counts in one image; see path_table.c. path_count.c knows where the first four words are. */
+struct path_table {
+    struct raw_path **buckets;
+    uint64_t mask;             /* number of buckets less 1 */
+    uint64_t bases[NUM_BANKS]; /* taken from the address of one of the thread's counters they give its place in a record */
+    struct path_table *next;
+    struct path_chunk *chunks; /* the newest first */
+    int32_t owner;             /* thread id, THREAD_NONE */
+};
+
 struct image {
     struct image *next;
     uint32_t index;
@@ -54,6 +64,7 @@ struct image {
     const uint8_t *presence; /* one bit each */
     const char *path;
     struct segment *segments[NUM_BANKS]; /* the first has role counts and stays with the image's own storage */
+    struct path_table *path_tables;
 };
 
 /* The file that is mapped over the counters. */
@@ -152,6 +163,26 @@ void segments_sum(const struct process *process, const struct image *image, enum
 int replace_begin(struct process *process, const char *path, char *temporary, size_t size);
 int replace_finish(const char *temporary, const char *path);
 
+/* path_table.c */
+/* 2^64 over the golden ratio: products of neighbours lie far apart. */
+#define PATH_MULTIPLIER 0x9e3779b97f4a7c15u
+/* A table that nobody counts in any more, or a new one; NULL = no memory. */
+struct path_table *path_table_acquire(struct process *process, struct image *image);
+/* One more execution. False: there is no memory to count it in. */
+bool path_table_count(struct process *process, const struct image *image, struct path_table *table, uint64_t place, uint64_t number);
+/* Nobody counts in the image's tables any more. */
+void path_tables_disown(struct image *image);
+/* The counts of now become the baseline of this role. */
+void path_tables_reset(struct image *image, enum raw_role role);
+/* In a fork's child: all tables are empty; the forking thread keeps its own. */
+void path_tables_restart(struct process *process, struct image *image);
+/* How many records there are; those that come later are not among them. */
+uint64_t path_tables_freeze(struct image *image);
+uint64_t path_tables_frozen(const struct image *image);
+/* The frozen records, with their counts since the last reset. */
+typedef void (*path_sink)(void *context, const struct raw_path *path);
+void path_tables_each(const struct process *process, const struct image *image, path_sink sink, void *context);
+
 /* raw_file.c */
 int raw_begin(struct process *process);
 int raw_publish(struct process *process);
@@ -174,6 +205,7 @@ void entry_seal(struct raw_entry *entry, const char *kind);
 void entries_of_process(const struct process *process, entry_sink sink, void *context);
 void entries_of_image(const struct image *image, entry_sink sink, void *context);
 void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context);
+void entry_of_paths(const struct image *image, uint64_t offset, uint32_t record_bytes, uint64_t records, entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
 void entries_of_exec(const char *path, entry_sink sink, void *context);
 

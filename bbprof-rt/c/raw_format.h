@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define RAW_MAGIC "BBPROFRW"
-#define RAW_VERSION 2u
+#define RAW_VERSION 3u
 #define RAW_STATE_RUNNING "RUN "
 #define RAW_STATE_COMPLETE "DONE"
 #define RAW_PAGE_BYTES 4096u
@@ -68,6 +68,11 @@ struct raw_entry {
             uint64_t zeros[3];
         } segment;
         struct {
+            uint32_t image, record_bytes;
+            uint64_t offset, records;
+            uint64_t zeros[4];
+        } hash;
+        struct {
             uint64_t offset, entries;
             uint64_t zeros[5];
         } more;
@@ -75,6 +80,20 @@ struct raw_entry {
     };
 };
 _Static_assert(sizeof(struct raw_entry) == 64, "ENTRY_BYTES");
+
+/* How often a path was taken whose function has more of them than an array holds. */
+struct raw_path {
+    uint64_t place; /* stored last: 8 * (1 + the function's counter among those of the image, thread-local ones first); 0 = no record */
+    uint64_t number;
+    uint64_t count;
+    /* Only in running files: */
+    uint64_t baseline[2];
+    struct raw_path *next; /* the process's own */
+};
+_Static_assert(sizeof(struct raw_path) == 48, "RUNNING_RECORD_BYTES");
+/* In complete files a record ends here. */
+#define RAW_PATH_COMPLETE_BYTES 24u
+_Static_assert(offsetof(struct raw_path, baseline) == RAW_PATH_COMPLETE_BYTES, "COMPLETE_RECORD_BYTES");
 
 #define RAW_CHECKSUM_SEED 0x626270726f667261u
 

@@ -48,7 +48,11 @@ struct segment *segment_acquire(struct process *process, struct image *image, en
 
 void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters) {
     for (uint64_t i = 0; i < num_counters; i++) {
-        /* Most are zero: do not touch their pages. */
+        /* Most are zero, those of paths above all: step over them, and do not touch their pages. */
+        while (num_counters - i >= 8 && (from[i] | from[i + 1] | from[i + 2] | from[i + 3] | from[i + 4] | from[i + 5] | from[i + 6] | from[i + 7]) == 0)
+            i += 8;
+        if (i == num_counters)
+            return;
         if (from[i] != 0) {
             to[i] += from[i];
             from[i] = 0;
@@ -85,13 +89,18 @@ static uint64_t load(const uint64_t *counter) {
 }
 
 void segments_sum(const struct process *process, const struct image *image, enum bank bank, uint64_t first, uint64_t num, uint64_t *sums) {
-    for (uint64_t i = 0; i < num; i++)
-        sums[i] = 0;
+    /* There is a segment of role counts, the first, for each bank that has counters. */
+    bool is_first = true;
     for (const struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next) {
         const uint64_t *view = segment->view + first;
         if (segment->role == ROLE_COUNTS) {
-            for (uint64_t i = 0; i < num; i++)
-                sums[i] += load(&view[i]);
+            if (is_first)
+                for (uint64_t i = 0; i < num; i++)
+                    sums[i] = load(&view[i]);
+            else
+                for (uint64_t i = 0; i < num; i++)
+                    sums[i] += load(&view[i]);
+            is_first = false;
             if (segment->aside != NULL)
                 for (uint64_t i = 0; i < num; i++)
                     sums[i] += load(&segment->aside[first + i]);

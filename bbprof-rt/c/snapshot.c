@@ -62,22 +62,31 @@ static void put_counters(struct process *process, const struct image *image, enu
     }
 }
 
+static void put_path(void *context, const struct raw_path *path) {
+    put(context, path, RAW_PATH_COMPLETE_BYTES);
+}
+
 /* What will be written, in bytes. */
 struct extent {
     uint64_t counters_at, length;
 };
 
-static struct extent measure(const struct process *process) {
-    uint64_t num_entries = 1, num_counters = 0;
+/* Paths that are counted for the first time from now on are not in the snapshot. */
+static struct extent measure(struct process *process) {
+    uint64_t num_entries = 1, num_counters = 0, num_paths = 0;
     describe(process, count_entry, &num_entries);
-    for (const struct image *image = process->images; image != NULL; image = image->next) {
+    for (struct image *image = process->images; image != NULL; image = image->next) {
         for (int bank = 0; bank < NUM_BANKS; bank++) {
             num_entries += image->counters[bank] != 0;
             num_counters += image->counters[bank];
         }
+        uint64_t paths = path_tables_freeze(image);
+        num_entries += paths != 0;
+        num_paths += paths;
     }
     uint64_t counters_at = sizeof(struct raw_header) + num_entries * sizeof(struct raw_entry);
-    return (struct extent){counters_at, counters_at + num_counters * 8 + sizeof(uint64_t)};
+    uint64_t bytes = num_counters * 8 + num_paths * RAW_PATH_COMPLETE_BYTES;
+    return (struct extent){counters_at, counters_at + bytes + sizeof(uint64_t)};
 }
 
 int snapshot_write(struct process *process, enum raw_fate fate, int status, int live_threads, byte_sink sink, void *context) {
@@ -97,6 +106,12 @@ int snapshot_write(struct process *process, enum raw_fate fate, int status, int 
             offset += image->counters[bank] * 8;
         }
     }
+    for (struct image *image = process->images; image != NULL; image = image->next) {
+        uint64_t paths = path_tables_frozen(image);
+        if (paths != 0)
+            entry_of_paths(image, offset, RAW_PATH_COMPLETE_BYTES, paths, put_entry, &stream);
+        offset += paths * RAW_PATH_COMPLETE_BYTES;
+    }
     struct raw_entry end;
     for (int i = 0; i < 7; i++)
         end.words[i] = 0;
@@ -105,6 +120,8 @@ int snapshot_write(struct process *process, enum raw_fate fate, int status, int 
     for (const struct image *image = process->images; image != NULL; image = image->next)
         for (int bank = 0; bank < NUM_BANKS; bank++)
             put_counters(process, image, (enum bank)bank, &stream);
+    for (const struct image *image = process->images; image != NULL; image = image->next)
+        path_tables_each(process, image, put_path, &stream);
     uint64_t checksum = stream.checksum;
     put(&stream, &checksum, sizeof checksum);
     flush(&stream);

@@ -17,8 +17,8 @@ use crate::link_plan::LinkPlan;
 use bbprof_format::image::{self, PAGE_BYTES};
 use bbprof_format::map::Bank;
 use bbprof_format::names::{
-    DELTA_SYMBOL, GLOBAL_BANK_SYMBOL, GLOBAL_SECTION, IMAGE_SYMBOL, NOTE_SECTION, RUNTIME_SYMBOL, THREAD_BLOCK_SYMBOL,
-    TLS_BANK_SYMBOL, TLS_SECTION, counter_array_symbol, marker_symbol,
+    COUNT_PATHS_SYMBOL, DELTA_SYMBOL, GLOBAL_BANK_SYMBOL, GLOBAL_SECTION, IMAGE_SYMBOL, NOTE_SECTION, RUNTIME_SYMBOL,
+    THREAD_BLOCK_SYMBOL, TLS_BANK_SYMBOL, TLS_SECTION, counter_array_symbol, marker_symbol,
 };
 use object::elf::{
     R_X86_64_64, R_X86_64_PC64, SHF_ALLOC, SHF_GROUP, SHF_TLS, SHF_WRITE, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS,
@@ -180,6 +180,9 @@ impl Generator {
         let mut needed = vec![self.undefined(RUNTIME_SYMBOL, false)];
         if plan.uses_delta {
             needed.push(self.undefined(THREAD_BLOCK_SYMBOL, false));
+        }
+        if plan.hashes_paths {
+            needed.push(self.undefined(COUNT_PATHS_SYMBOL, false));
         }
         let table_at = 8 * needed.len() as u64;
         for module in &plan.optional_modules {

@@ -15,6 +15,8 @@ pub(crate) struct LinkPlan {
     pub map: BuildMap,
     /// Some modules use [`Storage::Delta`].
     pub uses_delta: bool,
+    /// Some modules count paths in hash tables.
+    pub hashes_paths: bool,
     /// Ids of the modules that the linker may leave out, by position in the presence table.
     pub optional_modules: Vec<Digest>,
 }
@@ -75,9 +77,10 @@ pub(crate) fn plan_link(modules: &[FoundModule<'_>], product: Product, output: &
     let (modules_of_map, optional_modules) = distinct_modules(modules);
     let layout = layout_digest(&arrays);
     let uses_delta = modules.iter().any(|module| module.manifest.header.storage == Storage::Delta);
+    let hashes_paths = modules.iter().any(|module| module.manifest.header.hashes_paths);
     let build_id = build_id(modules, layout, output);
     let body = Body { output: output.to_owned(), layout, tls_counters, global_counters, arrays, modules: modules_of_map };
-    Ok(LinkPlan { map: BuildMap { build_id, body }, uses_delta, optional_modules })
+    Ok(LinkPlan { map: BuildMap { build_id, body }, uses_delta, hashes_paths, optional_modules })
 }
 
 fn agree(array: &ArrayHeader, storage: Storage, origin: &str, first: &Placed, first_origin: &str) -> Result<(), PlanError> {

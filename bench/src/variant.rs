@@ -54,6 +54,12 @@ impl Variant {
             ours_for_c("bbprof -fPIC", &["-fPIC"]),
             ours("bbprof shared", &["--bbprof-storage=shared"], &["bbprof", "build", "--deps=all", "--storage=shared"]),
             ours("bbprof atomic", &["--bbprof-storage=atomic"], &["bbprof", "build", "--deps=all", "--storage=atomic"]),
+            ours("bbprof paths", &["--bbprof-counters=paths"], &["bbprof", "build", "--deps=all", "--counters=paths"]),
+            ours(
+                "bbprof paths hashed",
+                &["--bbprof-counters=paths", "--bbprof-path-limit=100000000"],
+                &["bbprof", "build", "--deps=all", "--counters=paths", "--path-limit=100000000"],
+            ),
             ours("bbprof patterns", &["--bbprof-counters=patterns"], &["bbprof", "build", "--deps=all", "--counters=patterns"]),
             ours("bbprof blocks", &["--bbprof-counters=blocks"], &["bbprof", "build", "--deps=all", "--counters=blocks"]),
             peer("clang, rustc IR PGO", &["-fprofile-generate"], Some("-Cprofile-generate=.")),

@@ -102,11 +102,23 @@ impl Cargo {
     /// # Panics
     /// When anything differs.
     pub fn check_run(&self, profile: &str, own: &[&str], verdict: Verdict) {
+        self.check_counted(profile, "check", own, verdict);
+    }
+
+    /// The same with paths counted.
+    ///
+    /// # Panics
+    /// When anything differs.
+    pub fn check_paths(&self, profile: &str, own: &[&str], verdict: Verdict) {
+        self.check_counted(profile, "paths-check", own, verdict);
+    }
+
+    fn check_counted(&self, profile: &str, counters: &str, own: &[&str], verdict: Verdict) {
         let sandbox = Sandbox::new("run");
         let what = format!("{:?} {profile} {own:?}", self.package);
         let mut options = vec!["--quiet", "--profile", profile];
         let expected = self.plain("run", &options).outcome();
-        options.extend(["--no-report", "--counters", "check"]);
+        options.extend(["--no-report", "--counters", counters]);
         options.extend(own);
         let found = self.profiled("run", &options, &sandbox).outcome().expect_code(expected.code);
         assert_eq!(found.text(), expected.text(), "{what}: the output changed");

@@ -358,6 +358,20 @@ fn in_rust() {
     }
 }
 
+/// With paths counted instead of edges: in arrays; in the long suite all scenarios, and with hash tables for all functions.
+#[test]
+fn counted_by_paths() {
+    let arrays = compile("bbprof-cc", "c", "ends-paths", &["--bbprof-counters=paths"]);
+    let is_long = std::env::var_os("BBPROF_LONG").is_some();
+    check_all(&arrays, ENDS.iter().filter(|scenario| is_long || QUICK_BY_PATHS.contains(&scenario.name)));
+    if is_long {
+        check_all(&compile("bbprof-cc", "c", "ends-hashed", &["--bbprof-counters=paths", "--bbprof-path-array=0"]), ENDS.iter());
+        check_all(&compile("bbprof-c++", "cpp", "ends-paths-cpp", &["--bbprof-counters=paths"]), CPP.iter());
+    }
+}
+
+const QUICK_BY_PATHS: [&str; 6] = ["end_exit", "end_abort", "end_exec", "threads", "fork_exit", "fork_threads"];
+
 /// Again, with every processor busy and every edge counted.
 #[test]
 fn under_load() {

@@ -1,7 +1,7 @@
 //! Path counters: the edges that follow from the paths equal a counter on every edge of the same run, in every way of ending that
 //! the cases know, and the program's output and tallies are as without.
 
-use bbprof_tests::{CProgram, Case, Exported, ProfiledRun, Run, Sandbox, calm_lua, tool};
+use bbprof_tests::{CProgram, Case, Exported, ProfiledRun, Run, Sandbox, calm_lua, is_long, sqlite, tool, zstd};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,17 @@ fn few_paths_allowed_and_other_storages() {
     Case::named("longjmp").check(&["--bbprof-counters=paths-check", "--bbprof-path-limit=1", "-fPIC"]);
     Case::named("exceptions").check(&["--bbprof-counters=paths-check", "--bbprof-path-limit=7", "-fPIC"]);
     Case::named("threads").check(&["--bbprof-counters=paths-check", "--bbprof-storage=atomic"]);
+}
+
+/// With hash tables for all functions.
+#[test]
+fn all_paths_hashed() {
+    for case in ["calls", "exceptions", "exit_inside", "gotos", "longjmp", "switches", "tail_calls", "threads", "virtuals"] {
+        Case::named(case).check(&["--bbprof-counters=paths-check", "--bbprof-path-array=0"]);
+    }
+    for case in ["exceptions", "gotos", "threads"] {
+        Case::named(case).check(&["--bbprof-counters=paths-check", "--bbprof-path-array=0", "-fPIC"]);
+    }
 }
 
 fn compile(program: &CProgram, sandbox: &Sandbox, output: &str, options: &[&str]) -> PathBuf {
@@ -70,6 +81,24 @@ fn edges_of_another_run_are_those_of_the_paths() {
     assert!(differs.text().contains("\ndiffers: "), "{}", differs.text());
 }
 
+/// The same of larger programs, in the long suite.
+#[test]
+fn edges_of_more_programs() {
+    if !is_long() {
+        return;
+    }
+    for (program, level) in [(sqlite(), "-O2"), (zstd(), "-O2"), (calm_lua(), "-O0"), (zstd(), "-O0")] {
+        let sandbox = Sandbox::new("paths-against");
+        let edges = run(&program, &compile(&program, &sandbox, "edges", &[level]), &sandbox);
+        for option in ["--bbprof-counters=paths", "--bbprof-path-limit=100000000"] {
+            let options = [level, "--bbprof-counters=paths", option];
+            let paths = run(&program, &compile(&program, &sandbox, "paths", &options), &sandbox);
+            let verified = Run::new(tool("bbprof")).arg("verify").arg(&paths).arg("--against").arg(&edges).ok().text();
+            assert!(verified.contains(", 0 differences\n"), "{} {options:?}: {verified}", program.name);
+        }
+    }
+}
+
 #[test]
 fn one_function_and_bad_requests() {
     let sandbox = Sandbox::new("paths-gcd");
@@ -95,14 +124,20 @@ fn one_function_and_bad_requests() {
     let raw = run(&program, &edges, &sandbox);
     let refused = bbprof(&["paths", raw.to_str().expect("UTF-8")]).outcome().expect_code(2);
     assert!(refused.stderr.contains("no path was counted"), "{}", refused.stderr);
-    for limit in ["0", "1048577", "18446744073709551616", "many"] {
-        let option = format!("--bbprof-path-limit={limit}");
-        let refused = Run::new(tool("bbprof-cc")).args(["-c", &option]).args(&program.sources).in_folder(sandbox.path()).outcome();
-        assert!(refused.expect_code(2).stderr.contains("from 1 to 1048576"), "{limit}");
+    for (option, limits, range) in [
+        ("path-limit", &["0", "9223372036854775809", "18446744073709551616", "many"][..], "from 1 to 9223372036854775808"),
+        ("path-array", &["1048577", "-1"], "from 0 to 1048576"),
+    ] {
+        for limit in limits {
+            let option = format!("--bbprof-{option}={limit}");
+            let refused =
+                Run::new(tool("bbprof-cc")).args(["-c", &option]).args(&program.sources).in_folder(sandbox.path()).outcome();
+            assert!(refused.expect_code(2).stderr.contains(range), "{option}");
+        }
     }
 }
 
-/// Each of 2^20 paths once; and with few paths allowed, fewer and shorter ones with the same edges.
+/// Each of 2^20 paths once, in a hash table and in an array; and with few paths allowed, fewer and shorter ones with the same edges.
 #[test]
 fn a_million_paths() {
     let sandbox = Sandbox::new("paths-million");
@@ -114,12 +149,14 @@ fn a_million_paths() {
         arguments: vec![],
         exit_code: 0,
     };
-    let all = run(&program, &compile(&program, &sandbox, "all", &["--bbprof-path-limit=1048576"]), &sandbox);
-    let few = run(&program, &compile(&program, &sandbox, "few", &[]), &sandbox);
+    let all = run(&program, &compile(&program, &sandbox, "all", &["--bbprof-path-limit=100000000"]), &sandbox);
+    let array = run(&program, &compile(&program, &sandbox, "array", &["--bbprof-path-array=1048576"]), &sandbox);
+    let few = run(&program, &compile(&program, &sandbox, "few", &["--bbprof-path-limit=1024"]), &sandbox);
     let paths = |raw: &Path| Run::new(tool("bbprof")).arg("paths").arg(raw).args(["--top", "1", "walk"]).ok().text();
     let text = paths(&all);
     assert!(text.starts_with("1,048,576 paths taken, of 1,048,576 possible in 1 function"), "{text}");
     assert!(text.contains("%  1 x "), "{text}");
+    assert_eq!(text, paths(&array));
     let taken: u64 = paths(&few).split(' ').next().and_then(|word| word.replace(',', "").parse().ok()).expect("a number");
     assert!((21..=1024).contains(&taken), "{taken}");
     let verified = Run::new(tool("bbprof")).arg("verify").arg(&few).arg("--against").arg(&all).ok().text();

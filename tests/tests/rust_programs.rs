@@ -40,3 +40,16 @@ fn rayon_and_tokio() {
         package("tasks").arguments(["global"]).check_run(profile, &["--deps", deps], Verdict::ThreadsRunning);
     }
 }
+
+/// Paths, in arrays and in hash tables.
+#[test]
+fn by_paths() {
+    package("mill").check_paths("release", &["--path-array", "16"], Verdict::Exact);
+    if is_long() {
+        for profile in ["dev", "thin", "abort"] {
+            package("mill").check_paths(profile, &["--path-limit", "100000000"], Verdict::Exact);
+        }
+        package("text").check_paths("thin", &["--deps", "all"], Verdict::Exact);
+        package("tasks").check_paths("release", &["--path-array", "0"], Verdict::Exact);
+    }
+}

@@ -77,6 +77,7 @@ impl Context {
             counters: settings.counters.unwrap_or_default(),
             storage: settings.storage.unwrap_or_default(),
             path_limit: settings.path_limit()?,
+            path_array: settings.path_array()?,
             tls: packages.tls(),
             ir: settings.ir.unwrap_or_default(),
             filters: settings.filters()?,

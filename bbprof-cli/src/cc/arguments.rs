@@ -2,7 +2,7 @@
 
 use crate::cache;
 use crate::exit::require;
-use crate::plugin::{Filters, PluginOptions, path_limit};
+use crate::plugin::{Filters, PluginOptions, path_array, path_limit};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::ffi::{OsStr, OsString};
@@ -91,6 +91,7 @@ fn set(options: &mut PluginOptions, option: &str) -> Result<()> {
     match (key, value) {
         ("counters", Some(value)) => options.counters = choice(key, value)?,
         ("storage", Some(value)) => options.storage = choice(key, value)?,
+        ("path-array", Some(value)) => options.path_array = Some(path_array(value)?),
         ("path-limit", Some(value)) => options.path_limit = Some(path_limit(value)?),
         ("tls", Some(value)) => options.tls = choice(key, value)?,
         ("ir", None | Some("1")) => options.ir = true,
@@ -99,7 +100,7 @@ fn set(options: &mut PluginOptions, option: &str) -> Result<()> {
             pattern(&mut options.filters, key).into_iter().for_each(|list| list.push(value.to_owned()));
         }
         _ => require!(
-            "--bbprof-{option}: not an option of bbprof-cc (--bbprof-counters=, --bbprof-storage=, --bbprof-path-limit=, --bbprof-tls=, --bbprof-ir, --bbprof-weights=, --bbprof-include=, --bbprof-exclude-fn=, --bbprof-include-file=, --bbprof-exclude-file=)"
+            "--bbprof-{option}: not an option of bbprof-cc (--bbprof-counters=, --bbprof-storage=, --bbprof-path-limit=, --bbprof-path-array=, --bbprof-tls=, --bbprof-ir, --bbprof-weights=, --bbprof-include=, --bbprof-exclude-fn=, --bbprof-include-file=, --bbprof-exclude-file=)"
         ),
     }
     Ok(())

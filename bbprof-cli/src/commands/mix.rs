@@ -112,6 +112,7 @@ fn code(input: &ProfileArgs) -> Result<Profile> {
             presence,
             tls: vec![0; image.tls_counters as usize],
             global: vec![0; image.global_counters as usize],
+            hashed_paths: Vec::new(),
             map: None,
         };
         parts.push((Arc::new(image), counters));

@@ -5,6 +5,7 @@ use anyhow::Result;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// Where counters stand.
@@ -26,14 +27,25 @@ pub(crate) enum Counters {
     PathsCheck,
 }
 
-/// The limits of paths that can be asked for: each path has a counter of 8 bytes in each thread.
-pub(crate) const PATH_LIMITS: std::ops::RangeInclusive<u64> = 1..=1 << 20;
+/// The limits of paths that can be asked for: their numbers, and the sums on the way to them, have 64 bits.
+const PATH_LIMITS: RangeInclusive<u64> = 1..=1 << 63;
+/// The lengths of path arrays that can be asked for: each path in one has a counter of 8 bytes in each thread.
+const PATH_ARRAYS: RangeInclusive<u64> = 0..=1 << 20;
 
 /// A limit of paths, checked.
-pub(crate) fn path_limit(text: &str) -> Result<u32> {
+pub(crate) fn path_limit(text: &str) -> Result<u64> {
+    number_of_paths("path-limit", text, &PATH_LIMITS)
+}
+
+/// The most paths that are counted in an array, checked.
+pub(crate) fn path_array(text: &str) -> Result<u64> {
+    number_of_paths("path-array", text, &PATH_ARRAYS)
+}
+
+fn number_of_paths(option: &str, text: &str, range: &RangeInclusive<u64>) -> Result<u64> {
     match text.parse::<u64>() {
-        Ok(limit) if PATH_LIMITS.contains(&limit) => Ok(limit as u32),
-        _ => require!("path-limit {text}: expected a number of paths from {} to {}", PATH_LIMITS.start(), PATH_LIMITS.end()),
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => require!("{option} {text}: expected a number of paths from {} to {}", range.start(), range.end()),
     }
 }
 
@@ -79,7 +91,9 @@ pub(crate) struct PluginOptions {
     pub storage: Storage,
     pub tls: Tls,
     /// Most paths of a function, when it is not the plugin's own choice.
-    pub path_limit: Option<u32>,
+    pub path_limit: Option<u64>,
+    /// Most paths of a function that are counted in an array, likewise.
+    pub path_array: Option<u64>,
     /// Keep the IR text of each block in the manifest.
     pub ir: bool,
     pub filters: Filters,
@@ -140,6 +154,9 @@ impl PluginOptions {
         for (key, value) in self.filters.lines() {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{key}={value}");
+        }
+        if let Some(array) = self.path_array {
+            let _ = writeln!(text, "path-array={array}");
         }
         if let Some(limit) = self.path_limit {
             let _ = writeln!(text, "path-limit={limit}");

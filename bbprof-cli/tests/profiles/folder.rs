@@ -62,6 +62,7 @@ impl Folder {
                 presence: vec![],
                 tls_counters: run.counters.tls,
                 global_counters: vec![],
+                hashed_paths: run.counters.hashed_paths,
                 segments: 1,
             }],
         }

@@ -114,7 +114,7 @@ pub struct Function {
     pub sites: Vec<Site>,
     /// Check mode: where each of the counters behind the planned ones is incremented, one for every edge that code can count.
     pub check_sites: Vec<Site>,
-    /// Its paths, in mode [`CounterMode::Paths`]; their counters, by path number, are in the place of the planned ones.
+    /// Its paths, in mode [`CounterMode::Paths`]; their counters, by path number, are in the place of the planned ones unless they are hashed.
     pub paths: Option<Paths>,
 }
 
@@ -122,7 +122,10 @@ pub struct Function {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Paths {
     /// How many there are.
-    pub num_paths: u32,
+    pub num_paths: u64,
+    /// Whether they are counted in hash tables, being more than an array holds. The function's one planned counter then counts executions of
+    /// paths that were not recorded, and its place stands for the function in the tables.
+    pub hashed: bool,
     /// The cut edges, rising: those that close a cycle, and those without which there would be too many paths.
     pub cuts: Vec<u32>,
 }
@@ -297,10 +300,16 @@ impl Function {
         CounterPlan { sites: self.sites.iter().map(|site| (*site).into()).collect() }
     }
 
-    /// How many planned counters it has: one for each site, or for each path.
+    /// Whether its paths are counted in hash tables.
+    #[must_use]
+    pub fn is_hashed(&self) -> bool {
+        self.paths.as_ref().is_some_and(|paths| paths.hashed)
+    }
+
+    /// How many planned counters it has: one for each site, or for each path; one if paths are hashed.
     #[must_use]
     pub fn num_planned(&self) -> usize {
-        self.paths.as_ref().map_or(self.sites.len(), |paths| paths.num_paths as usize)
+        self.paths.as_ref().map_or(self.sites.len(), |paths| if paths.hashed { 1 } else { paths.num_paths as usize })
     }
 
     /// How many counters it has, with those of check mode.
@@ -320,7 +329,7 @@ impl Function {
             let weights = Weights { nodes: vec![1; self.nodes.len()], edges: self.edges.iter().map(|edge| edge.weight).collect() };
             let cuts: Vec<EdgeId> = paths.cuts.iter().map(|cut| EdgeId::new(*cut)).collect();
             let numbering = PathNumbering::with_cuts(&cfg, &weights, &cuts).map_err(|e| e.to_string())?;
-            let (expected, found) = (u64::from(paths.num_paths), numbering.num_paths());
+            let (expected, found) = (paths.num_paths, numbering.num_paths());
             if expected == found { Ok(numbering) } else { Err(format!("{expected} paths were counted, its graph has {found}")) }
         };
         Some(number())

@@ -1,12 +1,12 @@
 //! The fixed part of a manifest, all that a link needs.
 
-use super::body::Module;
+use super::body::{Function, Module};
 use crate::{Digest, FormatError};
 
 /// First bytes of a manifest.
 pub const MAGIC: &[u8; 8] = b"BBPROFMF";
 /// Version of the manifest written and read here.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 const KIND: &str = "manifest";
 const HEADER_BYTES: usize = 64;
@@ -51,6 +51,8 @@ pub struct ArrayHeader {
 pub struct Header {
     /// How the counters are stored.
     pub storage: Storage,
+    /// Whether paths of some functions are counted in hash tables.
+    pub hashes_paths: bool,
     /// Digest of storage and body.
     pub module_id: Digest,
     /// The counter arrays; the first belongs to the module (it may be empty), the others to one COMDAT function each.
@@ -94,7 +96,8 @@ impl<'a> Manifest<'a> {
         let mut bytes = Vec::with_capacity(size);
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&[storage as u8, 0, 0, 0]);
+        let hashes_paths = module.functions.iter().any(Function::is_hashed);
+        bytes.extend_from_slice(&[storage as u8, u8::from(hashes_paths), 0, 0]);
         bytes.extend_from_slice(&(size as u64).to_le_bytes());
         bytes.extend_from_slice(&(num_arrays as u32).to_le_bytes());
         bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
@@ -154,7 +157,7 @@ impl<'a> Manifest<'a> {
         let storage = Storage::from_byte(bytes[12]).ok_or_else(|| malformed(format!("storage {} is not known", bytes[12])))?;
         let array = |at: usize| ArrayHeader { name: digest_at(bytes, at), len: u32_at(bytes, at + 16) };
         let arrays = (0..num_arrays).map(|n| array(HEADER_BYTES + n * ARRAY_BYTES)).collect();
-        let header = Header { storage, module_id: digest_at(bytes, 32), arrays };
+        let header = Header { storage, hashes_paths: bytes[13] != 0, module_id: digest_at(bytes, 32), arrays };
         Ok(Self { header, bytes, body: &bytes[body_at..body_at + body_bytes] })
     }
 

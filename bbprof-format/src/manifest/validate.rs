@@ -139,6 +139,9 @@ fn validate_counters(function: &Function, arrays: &[ArrayHeader]) -> Result<(), 
     let array = arrays
         .get(function.array as usize)
         .ok_or_else(|| format!("its counters are in array {}, but there are {} arrays", function.array, arrays.len()))?;
+    if let Some(paths) = function.paths.as_ref().filter(|paths| !paths.hashed && paths.num_paths > u64::from(array.len)) {
+        return Err(format!("it has {} paths, but array {} has {} counters", paths.num_paths, function.array, array.len));
+    }
     let end = function.first_counter as usize + function.num_counters();
     if end > array.len as usize {
         return Err(format!("its counters end at {end}, but array {} has {} counters", function.array, array.len));

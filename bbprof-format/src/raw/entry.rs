@@ -17,6 +17,7 @@ pub(super) enum Entry {
     Exec { part: u16, bytes: Vec<u8> },
     Presence { image: u32, part: u16, modules: u16, bits: [u8; TEXT_BYTES] },
     Segment { image: u32, bank: u32, offset: u64, counters: u64, role: u32 },
+    Hash { image: u32, record_bytes: u32, offset: u64, records: u64 },
     More { offset: u64, entries: u64 },
     End,
 }
@@ -78,6 +79,7 @@ impl Entry {
                 counters: u64_at(bytes, 24),
                 role: u32_at(bytes, 32),
             },
+            b"HASH" => Self::Hash { image, record_bytes: u32_at(bytes, 12), offset: u64_at(bytes, 16), records: u64_at(bytes, 24) },
             b"MORE" => Self::More { offset: u64_at(bytes, 8), entries: u64_at(bytes, 16) },
             b"END." => Self::End,
             other => return Err(format!("its kind {:?} is unknown", String::from_utf8_lossy(other))),
@@ -125,6 +127,13 @@ impl Entry {
                 put(16, &offset.to_le_bytes());
                 put(24, &counters.to_le_bytes());
                 put(32, &role.to_le_bytes());
+            }
+            Self::Hash { image, record_bytes, offset, records } => {
+                put(0, b"HASH");
+                put(8, &image.to_le_bytes());
+                put(12, &record_bytes.to_le_bytes());
+                put(16, &offset.to_le_bytes());
+                put(24, &records.to_le_bytes());
             }
             Self::More { offset, entries } => {
                 put(0, b"MORE");

@@ -2,17 +2,18 @@
 
 use super::checksum::{Checksum, unguard};
 use super::entry::{ENTRY_BYTES, Entry, PROCESS};
+use super::hashed::{HashedSums, add_records, finish_records, records_bytes};
 use super::{
     Fate, HEADER_BYTES, ImageCounts, KIND, MAGIC, PAGE_BYTES, ProcessInfo, RawProfile, STATE_COMPLETE, STATE_RUNNING, State,
     VERSION,
 };
 use crate::{Digest, FormatError};
 
-fn malformed(what: impl Into<String>) -> FormatError {
+pub(super) fn malformed(what: impl Into<String>) -> FormatError {
     FormatError::Malformed { kind: KIND, what: what.into() }
 }
 
-fn truncated(expected_bytes: u64, bytes: &[u8]) -> FormatError {
+pub(super) fn truncated(expected_bytes: u64, bytes: &[u8]) -> FormatError {
     FormatError::Truncated { kind: KIND, expected_bytes, found_bytes: bytes.len() as u64 }
 }
 
@@ -20,7 +21,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
@@ -126,6 +127,7 @@ struct Draft {
     /// By bank: counts and baselines, if there are any.
     banks: [Option<Vec<u64>>; 2],
     baselines: [Option<Vec<u64>>; 2],
+    hashed: HashedSums,
 }
 
 /// Adds a segment's counters to `sums`.
@@ -243,7 +245,13 @@ fn read_entry(
                 return Err(unknown(image));
             }
             let counts = ImageCounts { build_id, layout, flags, ..ImageCounts::default() };
-            drafts.push(Draft { counts, sizes: [tls_counters, global_counters], banks: [None, None], baselines: [None, None] });
+            drafts.push(Draft {
+                counts,
+                sizes: [tls_counters, global_counters],
+                banks: [None, None],
+                baselines: [None, None],
+                hashed: HashedSums::default(),
+            });
         }
         Entry::Path { image: PROCESS, part, bytes } => append_text(&mut process.executable, part, &bytes)?,
         Entry::Path { image, part, bytes } => {
@@ -291,6 +299,18 @@ fn read_entry(
                 role => return Err(malformed(format!("segment with unknown role {role}"))),
             }
         }
+        Entry::Hash { image, record_bytes, offset, records } => {
+            let i = draft(drafts, image)?;
+            let bytes = records_bytes(bytes, record_bytes, offset, records, complete)?;
+            let draft = &mut drafts[i];
+            add_records(
+                &mut draft.hashed,
+                bytes,
+                record_bytes as usize,
+                baseline,
+                draft.sizes.iter().copied().fold(0, u64::saturating_add),
+            )?;
+        }
         Entry::More { .. } | Entry::End => {}
     }
     Ok(())
@@ -298,7 +318,7 @@ fn read_entry(
 
 /// The counts of an image, or nothing if a kill cut its loading short.
 fn finish(draft: Draft, complete: bool) -> Result<Option<ImageCounts>, FormatError> {
-    let Draft { mut counts, sizes, banks, baselines } = draft;
+    let Draft { mut counts, sizes, banks, baselines, hashed } = draft;
     for (bank, ((size, sums), baseline)) in sizes.into_iter().zip(banks).zip(baselines).enumerate() {
         let mut sums = match sums {
             Some(sums) => sums,
@@ -312,5 +332,6 @@ fn finish(draft: Draft, complete: bool) -> Result<Option<ImageCounts>, FormatErr
         }
         if bank == 0 { counts.tls_counters = sums } else { counts.global_counters = sums }
     }
+    counts.hashed_paths = finish_records(hashed)?;
     Ok(Some(counts))
 }

@@ -4,7 +4,7 @@ use super::checksum::guarded;
 use super::entry::{ENTRY_BYTES, Entry, PROCESS};
 use super::write::header;
 use super::*;
-use crate::FormatError;
+use crate::{FormatError, HashedPath};
 
 const PAGE: usize = PAGE_BYTES as usize;
 
@@ -17,6 +17,7 @@ fn example() -> RawProfile {
         presence: (0..500).map(|module| module % 3 == 0).collect(),
         tls_counters: Vec::new(),
         global_counters: vec![7; 3],
+        hashed_paths: Vec::new(),
         segments: 1,
     };
     let program = ImageCounts {
@@ -25,6 +26,10 @@ fn example() -> RawProfile {
         presence: vec![true, false],
         tls_counters: vec![0, 1, u64::MAX],
         global_counters: vec![5],
+        hashed_paths: vec![
+            HashedPath { counter: 1, number: 1 << 40, count: 3 },
+            HashedPath { counter: 3, number: 0, count: u64::MAX },
+        ],
         segments: 2,
         ..ImageCounts::default()
     };

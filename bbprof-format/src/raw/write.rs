@@ -2,7 +2,9 @@
 
 use super::checksum::{Checksum, guarded};
 use super::entry::{ENTRY_BYTES, Entry, PROCESS};
+use super::hashed::COMPLETE_RECORD_BYTES;
 use super::{Fate, HEADER_BYTES, MAGIC, RawProfile, STATE_COMPLETE, VERSION};
+use crate::HashedPath;
 
 pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
     let (kind, status) = match fate {
@@ -64,15 +66,27 @@ impl RawProfile {
             banks.extend([(image, 0, &counts.tls_counters[..]), (image, 1, &counts.global_counters[..])]);
         }
         banks.retain(|(_, _, counters)| !counters.is_empty());
-        let mut offset = (HEADER_BYTES + (log.len() + banks.len() + 1) * ENTRY_BYTES) as u64;
+        let hashed = (0..).zip(&self.images).map(|(image, counts)| (image, &counts.hashed_paths[..]));
+        let hashed: Vec<(u32, &[HashedPath])> = hashed.filter(|(_, paths)| !paths.is_empty()).collect();
+        let mut offset = (HEADER_BYTES + (log.len() + banks.len() + hashed.len() + 1) * ENTRY_BYTES) as u64;
         for (image, bank, counters) in &banks {
             log.push(Entry::Segment { image: *image, bank: *bank, offset, counters: counters.len() as u64, role: 0 });
             offset += counters.len() as u64 * 8;
+        }
+        for (image, paths) in &hashed {
+            let records = paths.len() as u64;
+            log.push(Entry::Hash { image: *image, record_bytes: COMPLETE_RECORD_BYTES, offset, records });
+            offset += records * u64::from(COMPLETE_RECORD_BYTES);
         }
         log.push(Entry::End);
         let mut bytes = header(self, STATE_COMPLETE, offset + 8, 0).to_vec();
         log.iter().for_each(|entry| bytes.extend_from_slice(&entry.encode()));
         banks.iter().flat_map(|(_, _, counters)| *counters).for_each(|counter| bytes.extend_from_slice(&counter.to_le_bytes()));
+        for path in hashed.iter().flat_map(|(_, paths)| *paths) {
+            for word in [8 * (path.counter + 1), path.number, path.count] {
+                bytes.extend_from_slice(&word.to_le_bytes());
+            }
+        }
         let sum = Checksum::new().add(&bytes).value();
         bytes.extend_from_slice(&sum.to_le_bytes());
         bytes

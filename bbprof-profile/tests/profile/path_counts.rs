@@ -1,6 +1,8 @@
 //! Counted paths become paths taken, edges and nodes; tables that are none of the graph are refused, with the function's name.
 
 use super::support::*;
+use bbprof_format::HashedPath;
+use bbprof_format::merged::Process;
 use bbprof_profile::{CounterMode, Linkage, PathEnd, PathView};
 
 /// Enters 3 times: 5 turns then, 2 turns else; one activation ends in the call of `g`.
@@ -106,4 +108,46 @@ fn what_does_not_fit_is_refused_by_name() {
         change(maker.module.functions[0].paths.as_mut().expect("paths"));
         refused(&Run::new(&[(&maker, None)]), words);
     }
+}
+
+/// The same paths in hash tables: the same counts. What was not recorded, and what belongs to nothing, is told by name.
+#[test]
+fn hashed_paths() {
+    let array = example().1.profile().expect("it fits");
+    let mut maker = ModuleMaker::new("a.c", CounterMode::Paths);
+    maker.hashes_paths = true;
+    let f = loop_with_branch(&mut maker, "f", Linkage::External);
+    let mut run = Run::new(&[(&maker, None)]);
+    for path in array.functions().next().expect("f").paths() {
+        run.count_hashed_path(0, path.number, path.count as u64);
+    }
+    // Those who came back from the call were counted before it, too.
+    run.count_path(&maker, f, &[0, 1, 2, 5], 2);
+    run.count_path(&maker, f, &[2, 5], 5);
+    let same = |run: &Run| run.profile().expect("it fits").compare_with(&array);
+    let comparison = same(&run);
+    assert_eq!((comparison.functions, comparison.edges, comparison.disagreements), (1, 12, vec![]));
+
+    let mut merger = bbprof_profile::Merger::default();
+    for pid in [1, 2] {
+        let process = Process { pid, ..run.processes[0].clone() };
+        let images = vec![run.counters.clone()];
+        merger.add(bbprof_format::merged::MergedProfile { processes: vec![process], images }).expect("they fit");
+    }
+    let merged = merger.finish().images.remove(0);
+    let doubled = |path: &HashedPath| HashedPath { count: path.count * 2, ..*path };
+    assert_eq!(merged.hashed_paths, run.counters.hashed_paths.iter().map(doubled).collect::<Vec<_>>());
+
+    let mut stray = run;
+    stray.counters.tls[0] = 3;
+    let profile = stray.profile().expect("it fits");
+    let reasons: Vec<_> = profile.exceptions().into_iter().map(|found| (found.name.clone(), found.reason.clone())).collect();
+    assert!(matches!(&reasons[..], [(name, reason)] if name == "f" && reason.contains("3 executions of paths were not recorded")));
+    stray.counters.tls[0] = 0;
+    stray.count_hashed_path(0, 1 << 50, 1);
+    let profile = stray.profile().expect("it fits");
+    let reasons: Vec<_> = profile.exceptions().into_iter().map(|found| (found.name.clone(), found.reason.clone())).collect();
+    assert!(matches!(&reasons[..], [(name, reason)] if name == "f" && reason.contains("there is no path 1125899906842624")));
+    stray.count_hashed_path(1, 0, 1);
+    assert!(stray.profile().expect_err("no such function").to_string().contains("path 0 of counter 1"));
 }

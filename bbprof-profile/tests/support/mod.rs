@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "not every test uses every part")]
 
 use bbprof_flow::{Costs, CounterSite, PathNumbering, Placement, Weights, check_sites, plan_counters};
+use bbprof_format::HashedPath;
 use bbprof_format::manifest::{
     ArrayHeader, CallSite, Callee, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module, Node,
     Paths, Site, Storage, StringId, WeightSource,
@@ -20,6 +21,8 @@ pub(crate) struct ModuleMaker {
     pub(crate) module: Module,
     comdat_arrays: Vec<ArrayHeader>,
     module_counters: u32,
+    /// Whether functions to come count their paths in hash tables.
+    pub(crate) hashes_paths: bool,
 }
 
 /// One node to be: its block, how many instructions at each location, its calls.
@@ -53,7 +56,7 @@ impl ModuleMaker {
             functions: vec![],
             skipped: vec![],
         };
-        Self { module, comdat_arrays: vec![], module_counters: 0 }
+        Self { module, comdat_arrays: vec![], module_counters: 0, hashes_paths: false }
     }
 
     pub(crate) fn string(&mut self, text: &str) -> StringId {
@@ -116,7 +119,7 @@ impl ModuleMaker {
             let numbering = PathNumbering::new(&cfg, &Weights::uniform(&cfg), &[], 1_000);
             let cuts = numbering.cuts().iter().map(|cut| cut.index() as u32).collect();
             function.sites.clear();
-            function.paths = Some(Paths { num_paths: numbering.num_paths() as u32, cuts });
+            function.paths = Some(Paths { num_paths: numbering.num_paths(), hashed: self.hashes_paths, cuts });
         }
         if self.module.mode == CounterMode::Check {
             function.check_sites = check_sites(&cfg).into_iter().map(Site::from).collect();
@@ -194,6 +197,7 @@ impl Run {
             presence,
             tls: vec![0; first as usize],
             global: vec![],
+            hashed_paths: vec![],
             map: None,
         };
         let body = Body { output: "app".into(), layout, tls_counters: first, global_counters: 0, arrays, modules: linked };
@@ -233,7 +237,20 @@ impl Run {
             path.edges.iter().map(|edge| edge.index()).eq(edges.iter().copied())
         };
         let number = (0..numbering.num_paths()).find(wanted).expect("a path of the function");
-        self.counters.tls[function.first_counter as usize + number as usize] += times;
+        if function.is_hashed() {
+            self.count_hashed_path(u64::from(function.first_counter), number, times);
+        } else {
+            self.counters.tls[function.first_counter as usize + number as usize] += times;
+        }
+    }
+
+    /// Counts a path of the function that this counter stands for.
+    pub(crate) fn count_hashed_path(&mut self, counter: u64, number: u64, times: u64) {
+        let paths = &mut self.counters.hashed_paths;
+        match paths.binary_search_by_key(&(counter, number), |path| (path.counter, path.number)) {
+            Ok(position) => paths[position].count += times,
+            Err(position) => paths.insert(position, HashedPath { counter, number, count: times }),
+        }
     }
 
     pub(crate) fn profile(&self) -> Result<Profile, ProfileError> {

@@ -1,5 +1,6 @@
 //! Raw and merged profiles in words: who was counted, and how much.
 
+use bbprof_format::HashedPath;
 use bbprof_format::merged::MergedProfile;
 use bbprof_format::raw::RawProfile;
 use std::io::{self, Write};
@@ -24,6 +25,7 @@ pub(super) fn write_raw(raw: &RawProfile, full: bool, out: &mut dyn Write) -> io
         write_bits(&image.presence, out)?;
         write_bank("thread-local", &image.tls_counters, full, out)?;
         write_bank("global", &image.global_counters, full, out)?;
+        write_hashed(&image.hashed_paths, full, out)?;
     }
     Ok(())
 }
@@ -47,6 +49,7 @@ pub(super) fn write_merged(merged: &MergedProfile, full: bool, out: &mut dyn Wri
         write_bits(&image.presence, out)?;
         write_bank("thread-local", &image.tls, full, out)?;
         write_bank("global", &image.global, full, out)?;
+        write_hashed(&image.hashed_paths, full, out)?;
     }
     Ok(())
 }
@@ -63,6 +66,20 @@ fn write_bank(name: &str, counters: &[u64], full: bool, out: &mut dyn Write) -> 
     if full {
         for (position, count) in counters.iter().enumerate().filter(|(_, count)| **count > 0) {
             writeln!(out, "    {position}: {count}")?;
+        }
+    }
+    Ok(())
+}
+
+fn write_hashed(paths: &[HashedPath], full: bool, out: &mut dyn Write) -> io::Result<()> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let sum: u128 = paths.iter().map(|path| u128::from(path.count)).sum();
+    writeln!(out, "  hashed paths {}, sum {sum}", paths.len())?;
+    if full {
+        for path in paths {
+            writeln!(out, "    counter {} path {}: {}", path.counter, path.number, path.count)?;
         }
     }
     Ok(())

@@ -51,8 +51,9 @@ fn write_function(module: &Module, function: &Function, full: bool, out: &mut dy
         let cuts: Vec<String> = paths.cuts.iter().map(u32::to_string).collect();
         writeln!(
             out,
-            "    {} paths, cut edges: {}",
+            "    {} paths{}, cut edges: {}",
             paths.num_paths,
+            if paths.hashed { " in hash tables" } else { "" },
             if cuts.is_empty() { "none".to_owned() } else { cuts.join(" ") }
         )?;
     }
