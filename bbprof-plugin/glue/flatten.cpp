@@ -4,14 +4,17 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/IR/AssemblyAnnotationWriter.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/ModuleSlotTracker.h"
+#include "llvm/Support/FormattedStream.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <optional>
 
 using namespace llvm;
 
@@ -72,6 +75,30 @@ static bool mayVanish(const CallBase &Call) {
   return !(Call.doesNotThrow() && Call.hasFnAttr(Attribute::WillReturn));
 }
 
+// The IR text of all instructions. The module is printed once: whoever prints one instruction looks through all of its globals.
+class InstructionTexts : AssemblyAnnotationWriter {
+public:
+  explicit InstructionTexts(const Module &M) {
+    raw_string_ostream Stream(Text);
+    M.print(Stream, this);
+  }
+
+  StringRef of(const Instruction &I) const {
+    auto [Begin, End] = Places.lookup(&I);
+    return StringRef(Text).slice(Begin, End).ltrim();
+  }
+
+private:
+  void emitInstructionAnnot(const Instruction *I, formatted_raw_ostream &Stream) override { Places[I].first = Stream.tell(); }
+  void printInfoComment(const Value &V, formatted_raw_ostream &Stream) override {
+    if (const auto *I = dyn_cast<Instruction>(&V))
+      Places[I].second = Stream.tell();
+  }
+
+  std::string Text;
+  DenseMap<const Instruction *, std::pair<uint64_t, uint64_t>> Places;
+};
+
 FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, bool KeepText, bool OnlyTagged) {
   for (Function &F : M) {
     if (F.isDeclaration() || F.hasFnAttribute(DoneAttribute) || (OnlyTagged && !F.hasFnAttribute(TagAttribute)))
@@ -81,8 +108,11 @@ FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, bool KeepText, b
   }
   for (unsigned Opcode = 0; Opcode <= Instruction::OtherOpsEnd; ++Opcode)
     OpcodeNames.push_back(string(Instruction::getOpcodeName(Opcode)));
+  std::optional<InstructionTexts> Texts;
+  if (KeepText)
+    Texts.emplace(M);
   for (FlatFunction &Flat : Functions)
-    flatten(Flat, FunctionViews.emplace_back(BbprofFunction{}), FAM, KeepText);
+    flatten(Flat, FunctionViews.emplace_back(BbprofFunction{}), FAM, Texts ? &*Texts : nullptr);
   View.source = text(M.getSourceFileName());
   View.llvm_version = text(LLVM_VERSION_STRING);
   View.pic_without_pie = M.getPICLevel() != PICLevel::NotPIC && M.getPIELevel() == PIELevel::Default;
@@ -147,7 +177,7 @@ uint32_t FlatModule::location(const DILocation *Location) {
   return LocationPositions.find(Location)->second;
 }
 
-void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalysisManager &FAM, bool KeepText) {
+void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalysisManager &FAM, const InstructionTexts *Texts) {
   Function &F = *Flat.IR;
   Out.symbol = string(symbolOf(F));
   Out.linkage = F.hasLocalLinkage()                                                      ? BBPROF_LINKAGE_INTERNAL
@@ -165,9 +195,6 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
     Out.exact = 0;
     return;
   }
-  ModuleSlotTracker Slots(F.getParent());
-  if (KeepText)
-    Slots.incorporateFunction(F);
   auto &Frequencies = FAM.getResult<BlockFrequencyAnalysis>(F);
   BlockPositions.clear();
   for (BasicBlock &Block : F) {
@@ -188,12 +215,8 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
       Flat.Opcodes.push_back(static_cast<uint8_t>(I.getOpcode()));
       const DILocation *Location = I.getDebugLoc().get();
       Flat.Locations.push_back(Location && Location->getLine() ? location(Location) + 1 : 0);
-      if (KeepText) {
-        std::string Line;
-        raw_string_ostream Stream(Line);
-        I.print(Stream, Slots);
-        Flat.Text.push_back(string(StringRef(Line).ltrim()));
-      }
+      if (Texts)
+        Flat.Text.push_back(string(Texts->of(I)));
     }
     BlockOut.instructions_end = static_cast<uint32_t>(Flat.Instructions.size());
     BlockOut.calls_end = static_cast<uint32_t>(Flat.Calls.size());
@@ -204,7 +227,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
   Out.num_blocks = Flat.BlockViews.size();
   Out.opcodes = Flat.Opcodes.data();
   Out.instruction_locations = Flat.Locations.data();
-  Out.ir = KeepText ? Flat.Text.data() : nullptr;
+  Out.ir = Texts ? Flat.Text.data() : nullptr;
   Out.num_instructions = Flat.Instructions.size();
   Out.calls = Flat.Calls.data();
   Out.num_calls = Flat.Calls.size();

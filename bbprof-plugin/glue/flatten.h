@@ -29,6 +29,8 @@ struct FlatFunction {
   std::vector<BbprofSuccessor> Successors;
 };
 
+class InstructionTexts;
+
 class FlatModule {
 public:
   // Only functions for which Select returns true are flattened; the others do not exist for bbprof.
@@ -42,7 +44,7 @@ private:
   uint32_t string(llvm::StringRef Text);
   uint32_t path(const llvm::DIFile *File);
   uint32_t location(const llvm::DILocation *Location);
-  void flatten(FlatFunction &Flat, BbprofFunction &Out, llvm::FunctionAnalysisManager &FAM, bool KeepText);
+  void flatten(FlatFunction &Flat, BbprofFunction &Out, llvm::FunctionAnalysisManager &FAM, const InstructionTexts *Texts);
   void flattenCall(FlatFunction &Flat, const llvm::CallBase &Call, uint32_t Position);
   void flattenTerminator(FlatFunction &Flat, llvm::BasicBlock &Block, BbprofBlock &Out, llvm::FunctionAnalysisManager &FAM);
 
