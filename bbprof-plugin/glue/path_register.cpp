@@ -2,6 +2,7 @@
 #include "path_register.h"
 
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
@@ -13,6 +14,12 @@ PathRegister::PathRegister(Function &F, IntegerType *Word)
     : F(F), Word(Word),
       Variable(new AllocaInst(Word, F.getDataLayout().getAllocaAddrSpace(), "bbprof.path", F.getEntryBlock().begin())) {}
 
+// A constant that code generation sees made here and nowhere else.
+Value *PathRegister::opaque(IRBuilder<> &Builder, Value *Constant) {
+  auto *Nothing = InlineAsm::get(FunctionType::get(Word, {Word}, false), "", "=r,0", false);
+  return Builder.CreateCall(Nothing, {Constant});
+}
+
 Value *PathRegister::step(Instruction *Before, const BbprofPathStep &Step, uint64_t FirstCounter, Value *Came) {
   IRBuilder<> Builder(Before);
   Builder.SetCurrentDebugLocation(DebugLoc());
@@ -22,9 +29,14 @@ Value *PathRegister::step(Instruction *Before, const BbprofPathStep &Step, uint6
     return Came ? Builder.CreateSelect(Builder.CreateICmpNE(Came, Constant(0)), Then, Else) : Then;
   };
   switch (Step.what) {
-  case BBPROF_PATH_SET:
-    Builder.CreateStore(Came ? IfCame(Constant(Step.value), Register()) : Constant(Step.value), Variable);
+  case BBPROF_PATH_SET: {
+    Value *New = Constant(Step.value);
+    // The block of a split edge would be empty else, and its constant be made in the block before it, which may be far hotter.
+    if (Step.kind == BBPROF_SITE_SPLIT)
+      New = opaque(Builder, New);
+    Builder.CreateStore(Came ? IfCame(New, Register()) : New, Variable);
     return nullptr;
+  }
   case BBPROF_PATH_ADD: {
     Value *Old = Register();
     Builder.CreateStore(IfCame(Builder.CreateAdd(Old, Constant(Step.value)), Old), Variable);

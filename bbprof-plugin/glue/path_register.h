@@ -22,6 +22,8 @@ public:
   void promote();
 
 private:
+  llvm::Value *opaque(llvm::IRBuilder<> &Builder, llvm::Value *Constant);
+
   llvm::Function &F;
   llvm::IntegerType *Word;
   llvm::AllocaInst *Variable;
