@@ -96,7 +96,7 @@ export interface FunctionData {
   scopes: [name: number, line: number, file: number, at: number | null][];
   lines: [number, [line: number, count: Written, executed: Written][]][];
   callers: [number, number, Written][];
-  num_paths?: number;
+  num_paths?: Written;
   before?: Written[];
 }
 

@@ -47,7 +47,7 @@ export function Paths({ model, fn, id, selected, select }: Props) {
     <section class="call-list paths" aria-label="Paths">
       <h2>Paths by executed instructions</h2>
       <p class="quiet">
-        {digits(paths.taken)} of {digits(fn.data.num_paths ?? 0)} paths were taken, {digits(read(paths.count))} times.
+        {digits(paths.taken)} of {digits(read(fn.data.num_paths ?? 0))} paths were taken, {digits(read(paths.count))} times.
         {paths.hottest.length < paths.taken && ` The hottest ${digits(paths.hottest.length)} are listed: ${percent(listed, executed)} of the instructions.`}
       </p>
       {paths.hottest.length > 0 && (

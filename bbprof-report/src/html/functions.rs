@@ -55,7 +55,7 @@ struct FunctionData {
     callers: Vec<(usize, u32, Count)>,
     /// How many paths it has, where they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    num_paths: Option<u64>,
+    num_paths: Option<Count>,
     /// Counts of its blocks in the profile that this one is compared with, where it had the same graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<Vec<Count>>,
@@ -146,7 +146,7 @@ impl<'p, 's> Places<'p, 's> {
             callers: calls.callers(position).iter().map(|(caller, block, count)| (*caller, *block, Count::from(*count))).collect(),
             places: self.places,
             scopes: self.scopes,
-            num_paths: function.num_paths(),
+            num_paths: function.num_paths().map(Count::from),
             before: before.counts(position),
         }
     }
