@@ -12,6 +12,7 @@ mod mix;
 mod outcome;
 mod output;
 mod paths;
+mod pooled;
 mod progress;
 mod report;
 mod sizes;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// First bytes of a merged profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFMG";
 /// Version written and read here.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// File name extension.
 pub const EXTENSION: &str = "bbprof";
 
@@ -26,13 +26,15 @@ pub struct MergedProfile {
     pub images: Vec<ImageCounters>,
 }
 
-/// One process.
+/// One process, or those of a pool that ended alike.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Process {
     /// Path of its executable.
     pub executable: String,
-    /// Process id.
+    /// Process id; 0 for those of a pool.
     pub pid: u32,
+    /// How many processes.
+    pub number: u64,
     /// How it ended, in words: `exit 0`, `signal 11 (SIGSEGV)`.
     pub fate: String,
     /// Why its counts may not be those of whole activations, in words; `None` when they are.
@@ -94,6 +96,7 @@ mod tests {
             processes: vec![Process {
                 executable: "/bin/app".into(),
                 pid: 7,
+                number: 1,
                 fate: "exit 0".into(),
                 caveat: None,
                 images: vec![build_id],

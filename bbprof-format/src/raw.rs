@@ -5,6 +5,9 @@
 //!   segments (one for each simultaneous thread) hold counts of the same counters; the reader adds them up.
 //! - *complete*: written in one stream at a clean end or by `bbprof_dump`: one segment for each bank, a length, a checksum.
 //!
+//! A complete file may also be a *pool*: the sum of many processes (`%m` in `BBPROF_OUT`). Its header is that of the process that was
+//! added last; should that one's own file still be there, its counts are in both.
+//!
 //! Everything is little-endian; a profile is read on the kind of machine that wrote it.
 //!
 //! ```text
@@ -22,12 +25,16 @@
 //!     56     8  zero
 //!     64     8  fate, a guarded word: kind | status << 8 | other threads alive << 16 (at most 65,535)
 //!               kind 0 = no end was seen, 1 = exit(status), 2 = exit with unknown status, 3 = snapshot, 4 = _exit(status),
-//!               5 = quick_exit(status), 6 = abort, 7 = exec, 8 = it sent itself the signal `status`, whose default is death
+//!               5 = quick_exit(status), 6 = abort, 7 = exec, 8 = it sent itself the signal `status`, whose default is death,
+//!               9 = a pool: the log has the fates
 //!     72     8  baseline in force, a guarded word: 0 = none, 1 or 2 = the segments with this role
 //!     80     8  number of threads that had counters of their own, a guarded word
 //!     88     8  number of activations that were interrupted, in the middle of a block, by signal handlers that had not returned when
 //!               the fate was recorded, on the thread that recorded it; a guarded word
-//!     96    32  zero
+//!     96     8  what tells the process ids of its machine, boot and namespace from others; zero = not known, or no pool
+//!    104     8  its complement, or zero
+//!    112     8  number of resets, a guarded word: these are the counts since the last
+//!    120     8  at the last reset: other threads alive | activations interrupted by handlers << 16, a guarded word
 //!    128   ...  log: entries of 64 bytes, to an entry of kind 0 (running) or "END." (complete)
 //! ```
 //! A guarded word is a 32-bit value and, above it, its complement: one atomic store, and damage shows.
@@ -41,6 +48,7 @@
 //! "SEGM"  image (u32), bank (u32: 0 = thread-local, 1 = global), offset (u64), counters (u64),
 //!         role (u32: 0 = counts, 1 and 2 = baselines: the counts at the last `bbprof_reset`), zero (u32), zero (24)
 //! "HASH"  image (u32), bytes of a record (u32), offset (u64), records (u64), zero (32)
+//! "FATE"  fate of processes in a pool (u32, as in the header: kind | status << 8), zero (u32), their number (u64)
 //! "MORE"  offset of the next entries (u64), how many (u64)
 //! "END."  zero
 //! ```
@@ -58,6 +66,7 @@
 mod checksum;
 mod entry;
 mod hashed;
+mod identity;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -66,10 +75,12 @@ mod write;
 use crate::{BuildId, Digest, HashedPath};
 use std::fmt;
 
+pub use identity::Identity;
+
 /// First bytes of a raw profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFRW";
 /// Version written and read here.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// File name extension.
 pub const EXTENSION: &str = "bbraw";
 
@@ -92,12 +103,18 @@ pub struct RawProfile {
     pub live_threads: u32,
     /// How many activations signal handlers had interrupted that had not returned when the fate was recorded, as far as the runtime saw.
     pub interrupted: u32,
+    /// How many times `bbprof_reset` was called: the counts are those since the last.
+    pub resets: u32,
+    /// At the last reset: other threads alive, and activations that handlers had interrupted. At most 65,535 each.
+    pub at_reset: (u16, u16),
     /// How many threads had counters of their own, dead ones included.
     pub threads: u32,
     /// What the runtime has to say, in words.
     pub notes: Vec<String>,
     /// Its images, in the order in which they were loaded.
     pub images: Vec<ImageCounts>,
+    /// Of a pool: how many processes ended how. Empty for one process.
+    pub pooled: Vec<(Fate, u64)>,
 }
 
 /// Which process it was.
@@ -160,6 +177,8 @@ pub enum Fate {
         /// The signal's number.
         signal: u8,
     },
+    /// These are many processes: see [`RawProfile::pooled`].
+    Pool,
 }
 
 impl fmt::Display for Fate {
@@ -173,6 +192,7 @@ impl fmt::Display for Fate {
             Self::QuickExit { status } => write!(f, "exit {status} (quick_exit)"),
             Self::Abort => write!(f, "killed by SIGABRT (6) (abort)"),
             Self::Exec => write!(f, "replaced by exec"),
+            Self::Pool => write!(f, "a pool of processes"),
             Self::OwnSignal { signal } => match signal_name(*signal) {
                 Some(name) => write!(f, "killed by {name} ({signal}) (sent by itself)"),
                 None => write!(f, "killed by signal {signal} (sent by itself)"),
@@ -196,10 +216,15 @@ impl RawProfile {
     /// How the process ended, in words.
     #[must_use]
     pub fn fate_in_words(&self) -> String {
-        match self.fate {
+        let end = match self.fate {
             Fate::Exec if self.process.exec_path.is_empty() => "replaced by exec of an open file".to_owned(),
             Fate::Exec => format!("replaced by exec of {}", String::from_utf8_lossy(&self.process.exec_path)),
             fate => fate.to_string(),
+        };
+        match self.resets {
+            0 => end,
+            1 => format!("{end}, counted since a reset"),
+            resets => format!("{end}, counted since the last of {resets} resets"),
         }
     }
 }

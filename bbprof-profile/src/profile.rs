@@ -58,6 +58,12 @@ pub struct SkippedFunction<'p> {
 }
 
 impl Profile {
+    /// How many processes were counted.
+    #[must_use]
+    pub fn num_processes(&self) -> u64 {
+        self.processes.iter().map(|process| process.number).sum()
+    }
+
     /// Solves the counters of each image with its build map.
     ///
     /// # Errors

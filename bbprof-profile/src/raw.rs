@@ -25,9 +25,16 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
     let process = Process {
         executable: text(&raw.process.executable),
         pid: raw.process.pid,
+        number: 1,
         fate: raw.fate_in_words(),
         caveat,
         images: own.into_iter().map(|(_, build_id)| build_id).collect(),
+    };
+    let processes = if raw.pooled.is_empty() {
+        vec![process]
+    } else {
+        let of_fate = |(fate, number): &(Fate, u64)| Process { pid: 0, number: *number, fate: fate.to_string(), ..process.clone() };
+        raw.pooled.iter().map(of_fate).collect()
     };
     let images = raw.images.into_iter().map(|image| ImageCounters {
         build_id: image.build_id,
@@ -39,7 +46,7 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
         hashed_paths: image.hashed_paths,
         map: None,
     });
-    MergedProfile { processes: vec![process], images: images.collect() }
+    MergedProfile { processes, images: images.collect() }
 }
 
 fn caveat(raw: &RawProfile) -> Option<String> {
@@ -54,6 +61,16 @@ fn caveat(raw: &RawProfile) -> Option<String> {
             threads(live)
         )),
         (_, live) => interrupted.push(format!("{} running when it ended", threads(live))),
+    }
+    match raw.at_reset {
+        (0, 0) => {}
+        (0, _) => reasons.push(
+            "at the reset a signal handler was running that had interrupted other code: that activation may be one execution off".to_owned(),
+        ),
+        (live, _) => reasons.push(format!(
+            "{} running at the reset, which reads counter by counter: what they did meanwhile may be in some counts and not in others",
+            threads(live.into())
+        )),
     }
     match raw.interrupted {
         0 => {}

@@ -24,7 +24,7 @@ pub fn write_callgrind(profile: &Profile, out: &mut dyn Write) -> io::Result<()>
     let total = profile.totals().instructions;
     writeln!(out, "# callgrind format\nversion: 1\ncreator: bbprof {}", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "cmd: {}", one_line(program))?;
-    writeln!(out, "desc: Trigger: {} processes", profile.processes.len())?;
+    writeln!(out, "desc: Trigger: {} processes", profile.num_processes())?;
     writeln!(out, "desc: Note: inclusive costs are shared out evenly over the calls of a function")?;
     writeln!(out, "positions: line\nevent: Instructions : LLVM IR instructions\nevents: Instructions\nsummary: {total}\n")?;
     let mut writer = Writer { profile, graph: &graph, costs: &costs, names: Demangled::default(), ids: HashMap::new(), out };

@@ -60,6 +60,8 @@ fn write_list(out: &mut dyn Write, items: impl Iterator<Item = impl Serialize>) 
 #[derive(Serialize)]
 struct ProcessJson<'p> {
     pid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<u64>,
     executable: &'p str,
     build_id: String,
     fate: &'p str,
@@ -72,6 +74,7 @@ impl<'p> ProcessJson<'p> {
     fn new(process: &'p Process) -> Self {
         Self {
             pid: process.pid,
+            number: (process.pid == 0).then_some(process.number),
             executable: &process.executable,
             build_id: process.images.first().map_or_else(String::new, ToString::to_string),
             fate: &process.fate,

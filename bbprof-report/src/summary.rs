@@ -77,7 +77,7 @@ fn write_totals(profile: &Profile, totals: &Totals, out: &mut dyn Write) -> io::
     let count = |number: u64| grouped(u128::from(number));
     let mut fates: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for process in &profile.processes {
-        *fates.entry((&process.executable, &process.fate)).or_default() += 1;
+        *fates.entry((&process.executable, &process.fate)).or_default() += process.number;
     }
     for ((executable, fate), processes) in fates {
         let times = if processes == 1 { String::new() } else { format!(" ({} processes)", count(processes)) };

@@ -23,7 +23,11 @@ impl Verdict {
     pub fn add(&mut self, profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
         for process in &profile.processes {
             let (executable, fate) = (one_line(&process.executable), one_line(&process.fate));
-            writeln!(out, "process {} {executable}: {fate}", process.pid)?;
+            match process.pid {
+                0 if process.number == 1 => writeln!(out, "1 process of {executable}: {fate}")?,
+                0 => writeln!(out, "{} processes of {executable}: {fate}", grouped(u128::from(process.number)))?,
+                pid => writeln!(out, "process {pid} {executable}: {fate}")?,
+            }
         }
         let exceptions = profile.exceptions();
         for exception in &exceptions {
@@ -31,7 +35,7 @@ impl Verdict {
         }
         let totals = profile.totals();
         self.exceptions += exceptions.len() as u64;
-        self.processes += profile.processes.len() as u64;
+        self.processes += profile.num_processes();
         self.functions += totals.functions;
         self.blocks += totals.blocks;
         self.compared_edges += profile.compared_edges();

@@ -19,7 +19,7 @@ int process_dump(struct process *process, const char *path) {
     process_lock(process);
     thread_absorb_own_bank(process);
     if (path == NULL) {
-        pattern_expand(process, process->path_scratch[0], sizeof process->path_scratch[0]);
+        path_of_process(process, process->path_scratch[0], PATH_BYTES);
         path_insert_number(process->path_scratch[0], sizeof process->path_scratch[0], process->path_scratch[0], ++process->num_dumps);
         path = process->path_scratch[0];
     }
@@ -48,6 +48,10 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
     process->interrupted = before;
     process_unlock(process);
     return why;
+}
+
+static uint32_t halves(int low, uint32_t high) {
+    return (low > 0xffff ? 0xffffu : (uint32_t)low) | (high > 0xffff ? 0xffffu : high) << 16;
 }
 
 /* Other threads cannot be stopped and their counters not be cleared under them. So the counts of now are kept as a baseline, in
@@ -81,7 +85,7 @@ int bbprof_reset(void) {
         path_tables_reset(image, role);
     }
     if (why == 0)
-        raw_set_baseline(process, role);
+        raw_set_baseline(process, role, halves(other_threads(process), handlers_running(process)));
     process_unlock(process);
     return why;
 }

@@ -8,16 +8,24 @@ static void clear(struct raw_entry *entry) {
         entry->words[i] = 0;
 }
 
-/* Gives an entry its check and, last, its kind: before that it does not exist. */
-void entry_seal(struct raw_entry *entry, const char *kind) {
+static uint32_t check_of(const struct raw_entry *entry, const char *kind) {
     struct raw_entry copy = *entry;
-    uint32_t kind_word;
-    bytes_copy(&kind_word, kind, 4);
     bytes_copy(copy.kind, kind, 4);
     copy.check = 0;
     uint64_t sum = raw_checksum(RAW_CHECKSUM_SEED, &copy, sizeof copy);
-    entry->check = (uint32_t)(raw_checksum_step(sum, 0) >> 32);
+    return (uint32_t)(raw_checksum_step(sum, 0) >> 32);
+}
+
+/* Gives an entry its check and, last, its kind: before that it does not exist. */
+void entry_seal(struct raw_entry *entry, const char *kind) {
+    uint32_t kind_word;
+    bytes_copy(&kind_word, kind, 4);
+    entry->check = check_of(entry, kind);
     __atomic_store_n((uint32_t *)(void *)entry->kind, kind_word, __ATOMIC_RELEASE);
+}
+
+bool entry_is_whole(const struct raw_entry *entry) {
+    return entry->check == check_of(entry, entry->kind);
 }
 
 static void entries_of_text(const char *kind, uint32_t image, const char *bytes, entry_sink sink, void *context) {
@@ -71,13 +79,14 @@ void entries_of_image(const struct image *image, entry_sink sink, void *context)
     }
 }
 
-void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context) {
+void entry_of_counters(uint32_t image, enum bank bank, uint64_t offset, uint64_t counters, enum raw_role role, entry_sink sink,
+                       void *context) {
     struct raw_entry entry;
     clear(&entry);
-    entry.segment.image = image->index;
+    entry.segment.image = image;
     entry.segment.bank = bank;
     entry.segment.offset = offset;
-    entry.segment.counters = image->counters[bank];
+    entry.segment.counters = counters;
     entry.segment.role = role;
     entry_seal(&entry, "SEGM");
     sink(context, &entry);
@@ -91,5 +100,18 @@ void entry_of_paths(const struct image *image, uint64_t offset, uint32_t record_
     entry.hash.offset = offset;
     entry.hash.records = records;
     entry_seal(&entry, "HASH");
+    sink(context, &entry);
+}
+
+void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context) {
+    entry_of_counters(image->index, bank, offset, image->counters[bank], role, sink, context);
+}
+
+void entry_of_fate(uint32_t fate, uint64_t processes, entry_sink sink, void *context) {
+    struct raw_entry entry;
+    clear(&entry);
+    entry.fate.fate = fate;
+    entry.fate.processes = processes;
+    entry_seal(&entry, "FATE");
     sink(context, &entry);
 }

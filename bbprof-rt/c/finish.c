@@ -79,12 +79,14 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     raw_set_interrupted(process, handlers_running(process));
     /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is when
      * there is no room for a second one. */
-    bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) &&
+    bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) && process->pool_at == 0 &&
                  snapshot_save(process, fate, status, 0, process->raw.path) == 0;
     if (process->raw.in_use && !saved) {
         rescue(process, others != 0);
         note_strangers(process, others);
         raw_set_fate(process, fate, status, others);
+        if (others == 0)
+            pool_take(process);
     }
     process_unlock(process);
 }
@@ -108,6 +110,9 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         process->announced = fate;
         raw_set_interrupted(process, handlers_running(process));
         raw_set_fate(process, fate, status, others);
+        /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */
+        if (fate == FATE_EXIT_AT_ONCE && others == 0 && pool_take(process))
+            return;
     }
     process_unlock(process);
 }

@@ -97,7 +97,7 @@ void fork_in_child(void) {
         process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = process->finished = false;
         process->announced = FATE_NOT_SEEN;
         process->interrupted = 0;
-        process->baseline = 0;
+        process->baseline = process->resets = process->at_reset = 0;
         process->threads = 0;
         process->num_dumps = 0;
         if (process->raw.in_use)

@@ -3,21 +3,41 @@
 
 #include "text.h"
 
+#include <errno.h>
+
+#define POOL_ID_BYTES 8u
+
 static void add_file_name_part(struct text *text, const char *part) {
     for (; *part != '\0'; part++)
         text_add_bytes(text, *part == '/' ? "_" : part, 1);
 }
 
-void pattern_expand(const struct process *process, char *path, size_t size) {
+/* `%m`, or as LLVM writes it with a number of files, `%4m`. */
+static const char *end_of_pool(const char *next) {
+    while (*next >= '0' && *next <= '9')
+        next++;
+    return *next == 'm' ? next : NULL;
+}
+
+/* The path; where `%m` ends in it, or 0. */
+static size_t expand(const struct process *process, char *path, size_t size) {
     char host[65];
     bool has_pid = false;
+    size_t pool_at = 0;
     struct text text = text_in(path, size);
     for (const char *next = process->pattern; *next != '\0'; next++) {
         if (*next != '%' || next[1] == '\0') {
             text_add_bytes(&text, next, 1);
             continue;
         }
-        switch (*++next) {
+        const char *pool = end_of_pool(++next);
+        if (pool != NULL && pool_at == 0) {
+            next = pool;
+            text_add_hex(&text, process->leader_build_id, POOL_ID_BYTES);
+            pool_at = text.length;
+            continue;
+        }
+        switch (*next) {
         case 'p':
             text_add_number(&text, (uint64_t)process->pid);
             has_pid = true;
@@ -36,8 +56,20 @@ void pattern_expand(const struct process *process, char *path, size_t size) {
         default: text_add_bytes(&text, next - 1, 2); break;
         }
     }
-    if (process->is_fork_child && !has_pid)
+    if (process->is_fork_child && !has_pid && pool_at == 0)
         path_insert_number(path, size, path, (uint64_t)process->pid);
+    return pool_at;
+}
+
+int path_of_process(struct process *process, char *path, size_t size) {
+    process->pool_at = expand(process, path, size);
+    if (process->pool_at == 0)
+        return 0;
+    if (process->pool_at < (size_t)(text_base_name(path) - path))
+        return -EDOM;
+    bytes_copy(process->pool_path, path, text_length(path) + 1);
+    pool_running_path(process, (uint32_t)process->pid, process->begun_ns, path, size);
+    return 0;
 }
 
 /* Puts `.<number>` before the extension. `path` may be `from`. */

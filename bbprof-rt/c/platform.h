@@ -16,11 +16,13 @@ struct file_identity {
     bool regular;
     bool link;
 };
-/* OPEN_ASK: only to learn whether it could be written; OPEN_CREATE: nothing may be there. */
-enum open_mode { OPEN_READ, OPEN_UPDATE, OPEN_ASK, OPEN_CREATE };
+/* OPEN_ASK: only to learn whether it could be written; OPEN_CREATE: nothing may be there; OPEN_LOCK: made if it is not there. */
+enum open_mode { OPEN_READ, OPEN_UPDATE, OPEN_ASK, OPEN_CREATE, OPEN_LOCK };
 int platform_open(const char *path, enum open_mode mode);
 void platform_close(int file);
 long platform_read(int file, void *bytes, size_t num_bytes);
+/* All of it: -EBADMSG where the file ends before. */
+int platform_read_at(int file, uint64_t offset, void *bytes, size_t num_bytes);
 int platform_write_all(int file, const void *bytes, size_t num_bytes);
 /* As far as that is possible at once, and without a signal. */
 void platform_write_line(int file, const char *line, size_t num_bytes);
@@ -29,6 +31,12 @@ int platform_identify_path(const char *path, struct file_identity *identity);
 /* Of what a link leads to. */
 int platform_identify_target(const char *path, struct file_identity *identity);
 int platform_rename(const char *from, const char *to);
+/* The same, if nothing is there: else -EEXIST. */
+int platform_rename_new(const char *from, const char *to);
+/* Until the file is closed, no other process has this lock; -EWOULDBLOCK if one has it. */
+int platform_lock(int file);
+/* Hands on the name of everything in a folder. */
+int platform_list(const char *folder, void (*each)(void *context, const char *name), void *context);
 void platform_remove(const char *path);
 /* May the file have this length? 0, or why not; without it the kernel would send SIGXFSZ. */
 int platform_length_allowed(uint64_t num_bytes);
@@ -55,6 +63,10 @@ int32_t platform_process_id(void);
 int32_t platform_parent_id(void);
 int32_t platform_thread_id(void);
 bool platform_thread_exists(int32_t process, int32_t thread);
+/* Has this process ended, and been waited for? */
+bool platform_process_is_gone(int32_t process);
+/* What tells the process ids of now and here from others; 0 = cannot be told. */
+uint64_t platform_namespace(void);
 /* How many threads of this process are still running, without the caller and `helper`; -1 = cannot be told. */
 int platform_other_threads(int32_t helper);
 /* A thread that libc knows nothing of, with the caller's signal mask and TLS (which it must not touch). Stores its id. */

@@ -107,6 +107,21 @@ static bool read_stat_field(const char *path, int number, uint64_t *value) {
     return at < length;
 }
 
+/* The number at the end of what a link of /proc leads to; 0 = none. */
+static uint64_t number_behind(const char *path) {
+    char target[64];
+    long length = CALL3(__NR_readlink, path, target, sizeof target);
+    uint64_t number = 0;
+    bool within = false;
+    for (long at = 0; at < length; at++) {
+        bool is_digit = target[at] >= '0' && target[at] <= '9';
+        if (is_digit)
+            number = (within ? number * 10 : 0) + (uint64_t)(target[at] - '0');
+        within = is_digit;
+    }
+    return number;
+}
+
 /* A thread that is past its last instruction in user space stays listed for a moment; only this flag of the kernel tells. */
 #define FLAG_EXITING 4u
 
@@ -120,45 +135,33 @@ static bool thread_runs(int32_t thread) {
     return read_stat_field(path, 9, &flags) && (flags & FLAG_EXITING) == 0;
 }
 
-struct directory_entry {
-    uint64_t inode;
-    int64_t next;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-};
-
 /* Threads have other numbers in /proc where that is an outer namespace's. */
 static int32_t thread_id_in_proc(void) {
-    char link[64];
-    long length = CALL3(__NR_readlink, "/proc/thread-self", link, sizeof link);
-    int32_t thread = 0;
-    for (long at = 0; at < length; at++)
-        thread = link[at] >= '0' && link[at] <= '9' ? thread * 10 + (link[at] - '0') : 0;
+    int32_t thread = (int32_t)number_behind("/proc/thread-self");
     return thread != 0 ? thread : platform_thread_id();
 }
 
+struct thread_count {
+    int32_t self;
+    int others;
+};
+
+static void count_thread(void *context, const char *name) {
+    struct thread_count *count = context;
+    int32_t thread = 0;
+    for (; *name >= '0' && *name <= '9'; name++)
+        thread = thread * 10 + (*name - '0');
+    if (thread != 0 && thread != count->self && thread_runs(thread))
+        count->others++;
+}
+
 int platform_other_threads(int32_t helper) {
-    int32_t self = thread_id_in_proc();
-    int file = (int)CALL3(__NR_open, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (file < 0)
+    struct thread_count count = {thread_id_in_proc(), 0};
+    if (platform_list("/proc/self/task", count_thread, &count) < 0)
         return -1;
-    int others = helper != 0 && platform_thread_exists(platform_process_id(), helper) ? -1 : 0;
-    _Alignas(8) char bytes[1024];
-    long length;
-    while ((length = CALL3(__NR_getdents64, file, bytes, sizeof bytes)) > 0) {
-        for (long at = 0; at < length;) {
-            const struct directory_entry *entry = (const struct directory_entry *)(bytes + at);
-            int32_t thread = 0;
-            for (const char *digit = entry->name; *digit >= '0' && *digit <= '9'; digit++)
-                thread = thread * 10 + (*digit - '0');
-            if (thread != 0 && thread != self && thread_runs(thread))
-                others++;
-            at += entry->length;
-        }
-    }
-    platform_close(file);
-    return others < 0 ? 0 : others;
+    if (helper != 0 && platform_thread_exists(platform_process_id(), helper))
+        count.others--;
+    return count.others < 0 ? 0 : count.others;
 }
 
 void platform_wait(uint32_t *word, uint32_t value) {
@@ -334,6 +337,23 @@ uint64_t platform_start_ticks(void) {
     return read_stat_field("/proc/self/stat", 22, &ticks) ? ticks : 0;
 }
 
+bool platform_process_is_gone(int32_t process) {
+    return CALL3(__NR_kill, process, 0, 0) == -ESRCH;
+}
+
+uint64_t platform_namespace(void) {
+    char boot[40] = {0};
+    uint64_t identity = number_behind("/proc/self/ns/pid");
+    int file = platform_open("/proc/sys/kernel/random/boot_id", OPEN_READ);
+    if (file < 0 || identity == 0)
+        return 0;
+    platform_read(file, boot, sizeof boot);
+    platform_close(file);
+    for (size_t i = 0; i < sizeof boot; i++)
+        identity = identity * 31 + (uint8_t)boot[i];
+    return identity;
+}
+
 uint64_t platform_wall_clock_ns(void) {
     struct timespec now = {0, 0};
     CALL3(__NR_clock_gettime, CLOCK_REALTIME, &now, 0);
@@ -359,9 +379,11 @@ const char *platform_error_text(int why) {
     case ELOOP: return "too many symbolic links";
     case EIO: return "input/output error";
     case ETXTBSY: return "is a program that runs";
+    case EBADMSG: return "is damaged, or something else";
     case EBUSY: return "the program was started with its own setting";
     case EINVAL: return "not possible for this one";
     case ENOSYS: return "not counted in this process";
+    case EDOM: return "%m stands in the name of the file, not in that of its folder";
     default: return "system call refused";
     }
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -16,6 +17,7 @@ int platform_open(const char *path, enum open_mode mode) {
         [OPEN_UPDATE] = O_RDWR | O_NOFOLLOW,
         [OPEN_ASK] = O_WRONLY | O_NONBLOCK,
         [OPEN_CREATE] = O_RDWR | O_CREAT | O_EXCL,
+        [OPEN_LOCK] = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK,
     };
     int file = (int)CALL3(__NR_open, path, flags[mode] | O_CLOEXEC | O_NOCTTY, 0666);
     if (file < 0 || file > 2)
@@ -36,6 +38,21 @@ long platform_read(int file, void *bytes, size_t num_bytes) {
         result = CALL3(__NR_read, file, bytes, num_bytes);
     while (result == -EINTR);
     return result;
+}
+
+int platform_read_at(int file, uint64_t offset, void *bytes, size_t num_bytes) {
+    char *next = bytes;
+    while (num_bytes > 0) {
+        long result = CALL6(__NR_pread64, file, next, num_bytes, offset, 0, 0);
+        if (result == -EINTR)
+            continue;
+        if (result <= 0)
+            return result == 0 ? -EBADMSG : (int)result;
+        next += result;
+        offset += (uint64_t)result;
+        num_bytes -= (size_t)result;
+    }
+    return 0;
 }
 
 /* What is written may bring a signal upon the calling thread: SIGPIPE, when nobody reads a pipe any more, SIGXFSZ, when a file gets too
@@ -115,6 +132,21 @@ int platform_rename(const char *from, const char *to) {
     return (int)CALL3(__NR_rename, from, to, 0);
 }
 
+int platform_rename_new(const char *from, const char *to) {
+    int why = (int)CALL6(__NR_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1 /* RENAME_NOREPLACE */, 0);
+    if (why != -EINVAL && why != -ENOSYS)
+        return why;
+    /* Not every file system can do that. */
+    why = (int)CALL3(__NR_link, from, to, 0);
+    if (why == 0)
+        platform_remove(from);
+    return why;
+}
+
+int platform_lock(int file) {
+    return (int)CALL3(__NR_flock, file, LOCK_EX | LOCK_NB, 0);
+}
+
 void platform_remove(const char *path) {
     CALL3(__NR_unlink, path, 0, 0);
 }
@@ -150,4 +182,29 @@ int platform_extend(int file, uint64_t from, uint64_t to) {
     why = extend(file, from, to);
     end_hush(&hush, why);
     return why;
+}
+
+struct directory_entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+int platform_list(const char *folder, void (*each)(void *context, const char *name), void *context) {
+    int file = (int)CALL3(__NR_open, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (file < 0)
+        return file;
+    _Alignas(8) char bytes[1024];
+    long length;
+    while ((length = CALL3(__NR_getdents64, file, bytes, sizeof bytes)) > 0) {
+        for (long at = 0; at < length;) {
+            const struct directory_entry *entry = (const struct directory_entry *)(bytes + at);
+            each(context, entry->name);
+            at += entry->length;
+        }
+    }
+    platform_close(file);
+    return (int)length;
 }

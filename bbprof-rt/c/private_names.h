@@ -3,6 +3,7 @@
 #ifndef BBPROF_PRIVATE_NAMES_H
 #define BBPROF_PRIVATE_NAMES_H
 
+#define bytes_clear bbprof_bytes_clear
 #define bytes_copy bbprof_bytes_copy
 #define bytes_equal bbprof_bytes_equal
 #define counters_move bbprof_counters_move
@@ -11,6 +12,10 @@
 #define entries_of_note bbprof_entries_of_note
 #define entries_of_process bbprof_entries_of_process
 #define entry_of_paths bbprof_entry_of_paths
+#define entry_is bbprof_entry_is
+#define entry_is_whole bbprof_entry_is_whole
+#define entry_of_counters bbprof_entry_of_counters
+#define entry_of_fate bbprof_entry_of_fate
 #define entry_of_segment bbprof_entry_of_segment
 #define entry_seal bbprof_entry_seal
 #define fork_in_child bbprof_fork_in_child
@@ -31,7 +36,7 @@
 #define path_tables_frozen bbprof_path_tables_frozen
 #define path_tables_reset bbprof_path_tables_reset
 #define path_tables_restart bbprof_path_tables_restart
-#define pattern_expand bbprof_pattern_expand
+#define path_of_process bbprof_path_of_process
 #define platform_block_signals bbprof_platform_block_signals
 #define platform_close bbprof_platform_close
 #define platform_error_text bbprof_platform_error_text
@@ -44,19 +49,25 @@
 #define platform_identify_path bbprof_platform_identify_path
 #define platform_identify_target bbprof_platform_identify_target
 #define platform_length_allowed bbprof_platform_length_allowed
+#define platform_list bbprof_platform_list
+#define platform_lock bbprof_platform_lock
 #define platform_map_file_over bbprof_platform_map_file_over
 #define platform_map_fresh bbprof_platform_map_fresh
 #define platform_map_over bbprof_platform_map_over
 #define platform_map_private bbprof_platform_map_private
 #define platform_map_shared bbprof_platform_map_shared
+#define platform_namespace bbprof_platform_namespace
 #define platform_open bbprof_platform_open
 #define platform_other_threads bbprof_platform_other_threads
 #define platform_parent_id bbprof_platform_parent_id
 #define platform_process_id bbprof_platform_process_id
+#define platform_process_is_gone bbprof_platform_process_is_gone
 #define platform_read bbprof_platform_read
-#define platform_remove bbprof_platform_remove
+#define platform_read_at bbprof_platform_read_at
 #define platform_read_memory bbprof_platform_read_memory
+#define platform_remove bbprof_platform_remove
 #define platform_rename bbprof_platform_rename
+#define platform_rename_new bbprof_platform_rename_new
 #define platform_restore_signals bbprof_platform_restore_signals
 #define platform_runs_with_raised_privileges bbprof_platform_runs_with_raised_privileges
 #define platform_signal_is_fatal bbprof_platform_signal_is_fatal
@@ -74,6 +85,10 @@
 #define platform_working_directory bbprof_platform_working_directory
 #define platform_write_all bbprof_platform_write_all
 #define platform_write_line bbprof_platform_write_line
+#define pool_running_path bbprof_pool_running_path
+#define pool_sum_write bbprof_pool_sum_write
+#define pool_take bbprof_pool_take
+#define pool_tidy bbprof_pool_tidy
 #define process_allocate bbprof_process_allocate
 #define process_announce bbprof_process_announce
 #define process_complain bbprof_process_complain
@@ -87,6 +102,9 @@
 #define raw_abandon bbprof_raw_abandon
 #define raw_append bbprof_raw_append
 #define raw_begin bbprof_raw_begin
+#define raw_contents_none bbprof_raw_contents_none
+#define raw_contents_read bbprof_raw_contents_read
+#define raw_contents_walk bbprof_raw_contents_walk
 #define raw_fate_word bbprof_raw_fate_word
 #define raw_fill_header bbprof_raw_fill_header
 #define raw_map_over bbprof_raw_map_over
@@ -109,6 +127,12 @@
 #define segments_sum bbprof_segments_sum
 #define snapshot_save bbprof_snapshot_save
 #define snapshot_write bbprof_snapshot_write
+#define stream_finish bbprof_stream_finish
+#define stream_put bbprof_stream_put
+#define stream_put_end bbprof_stream_put_end
+#define stream_put_entry bbprof_stream_put_entry
+#define stream_room bbprof_stream_room
+#define stream_to bbprof_stream_to
 #define text_add bbprof_text_add
 #define text_add_bytes bbprof_text_add_bytes
 #define text_add_hex bbprof_text_add_hex

@@ -13,9 +13,10 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 4u
+#define PROCESS_ABI 5u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
+#define PIECE_BYTES 8192u
 
 enum bank { BANK_TLS, BANK_GLOBAL, NUM_BANKS };
 
@@ -90,7 +91,8 @@ struct process {
     bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;
     bool finished;
     uint32_t announced; /* enum raw_fate: the end that the process announced last */
-    uint32_t baseline, threads, num_dumps;
+    uint32_t baseline, resets, at_reset; /* at_reset: other threads that ran at the last one | handlers that did << 16 */
+    uint32_t threads, num_dumps;
     uint32_t interrupted; /* activations of the ending thread that handlers interrupted which still run */
     int dump_signal;         /* 0 = none */
     uint64_t dump_period_ns; /* 0 = none */
@@ -101,11 +103,16 @@ struct process {
     struct raw_file raw;
     char *arena, *arena_end;
     uint8_t leader_build_id[16];
+    size_t pool_at; /* where %m ends in the pool's path; 0 = no pool */
+    uint64_t namespace; /* of its number, if there is a pool; 0 = not known */
     char executable[PATH_BYTES];
     char pattern[PATH_BYTES]; /* of the raw profile's path, absolute if possible */
     char test_name[256];
+    char pool_path[PATH_BYTES];
     char path_scratch[2][PATH_BYTES];
-    _Alignas(8) uint8_t buffer[BUFFER_BYTES];
+    char pool_scratch[PATH_BYTES], sweep_path[PATH_BYTES];
+    _Alignas(8) uint8_t buffer[BUFFER_BYTES]; /* what is written */
+    _Alignas(8) uint8_t piece[PIECE_BYTES];   /* what is read */
 };
 
 /* lock.c */
@@ -133,7 +140,7 @@ void schedule_stop(struct process *process);
 void schedule_restart(struct process *process);
 
 /* pattern.c: path of the raw profile */
-void pattern_expand(const struct process *process, char *path, size_t size);
+int path_of_process(struct process *process, char *path, size_t size);
 void path_insert_number(char *path, size_t size, const char *from, uint64_t number);
 
 /* image.c */
@@ -193,7 +200,8 @@ uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *off
 int raw_map_over(struct process *process, void *place, void *view, uint64_t offset, uint64_t num_bytes);
 void raw_append(struct process *process, struct raw_entry *entry);
 void raw_set_fate(struct process *process, enum raw_fate fate, int status, int live_threads);
-void raw_set_baseline(struct process *process, uint32_t baseline);
+/* A reset: this baseline is in force; what may have been in the middle of an activation, as the header has it. */
+void raw_set_baseline(struct process *process, uint32_t baseline, uint32_t at_reset);
 void raw_set_interrupted(struct process *process, uint32_t interrupted);
 void raw_set_threads(struct process *process, uint32_t threads);
 void raw_fill_header(struct raw_header *header, const struct process *process, const char *state, uint64_t length_bytes);
@@ -204,6 +212,10 @@ typedef void (*entry_sink)(void *context, struct raw_entry *entry);
 void entry_seal(struct raw_entry *entry, const char *kind);
 void entries_of_process(const struct process *process, entry_sink sink, void *context);
 void entries_of_image(const struct image *image, entry_sink sink, void *context);
+bool entry_is_whole(const struct raw_entry *entry);
+void entry_of_counters(uint32_t image, enum bank bank, uint64_t offset, uint64_t counters, enum raw_role role, entry_sink sink,
+                       void *context);
+void entry_of_fate(uint32_t fate, uint64_t processes, entry_sink sink, void *context);
 void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context);
 void entry_of_paths(const struct image *image, uint64_t offset, uint32_t record_bytes, uint64_t records, entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
@@ -218,6 +230,13 @@ int snapshot_save(struct process *process, enum raw_fate fate, int status, int l
 /* handlers.c */
 /* How many activations of the calling thread were interrupted, in the middle of a block, by signal handlers that still run. */
 uint32_t handlers_running(struct process *process);
+
+/* pool.c: `%m` */
+void pool_running_path(const struct process *process, uint32_t pid, uint64_t begun_ns, char *path, size_t size);
+/* Adds some profiles that processes left, if nobody else is at it. */
+void pool_tidy(struct process *process);
+/* The process has ended, its fate stands in its file: adds that to the pool, and all that others left. False: it keeps its file. */
+bool pool_take(struct process *process);
 
 /* finish.c */
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */

@@ -30,8 +30,10 @@ void raw_fill_header(struct raw_header *header, const struct process *process, c
     header->baseline = raw_guarded(0);
     header->threads = raw_guarded(process->threads);
     header->interrupted = raw_guarded(process->interrupted);
-    for (unsigned i = 0; i < 4; i++)
-        header->reserved[i] = 0;
+    header->namespace = process->namespace;
+    header->namespace_complement = process->namespace == 0 ? 0 : ~process->namespace;
+    header->resets = raw_guarded(process->resets);
+    header->at_reset = raw_guarded(process->at_reset);
 }
 
 /* Is this the file of our own process from before an exec? It keeps process id and start. */
@@ -48,16 +50,18 @@ static bool is_our_own(const struct process *process, const char *path) {
 
 static int choose_path(struct process *process) {
     char *wanted = process->path_scratch[0], *path = process->raw.path;
-    pattern_expand(process, wanted, sizeof process->path_scratch[0]);
+    int why = path_of_process(process, wanted, PATH_BYTES);
+    if (process->pool_at != 0)
+        process->namespace = platform_namespace();
     bytes_copy(path, wanted, text_length(wanted) + 1);
-    for (uint64_t number = 1; number <= NUMBERED_NAMES_TRIED; number++) {
+    for (uint64_t number = 1; why == 0 && number <= NUMBERED_NAMES_TRIED; number++) {
         struct file_identity there;
         /* Where nothing is, or nothing that may be replaced, making the file tells what is wrong. */
         if (platform_identify_path(path, &there) != 0 || !there.regular || !is_our_own(process, path))
             return 0;
         path_insert_number(path, sizeof process->raw.path, wanted, number);
     }
-    return -EEXIST;
+    return why != 0 ? why : -EEXIST;
 }
 
 /* The temporary name, while the file is being set up. */
@@ -173,6 +177,7 @@ int raw_publish(struct process *process) {
         return why;
     }
     close_file(&process->raw);
+    pool_tidy(process);
     return 0;
 }
 
@@ -260,10 +265,15 @@ void raw_set_fate(struct process *process, enum raw_fate fate, int status, int l
         set(&process->raw.header->fate, raw_fate_word(fate, status, live_threads));
 }
 
-void raw_set_baseline(struct process *process, uint32_t baseline) {
+void raw_set_baseline(struct process *process, uint32_t baseline, uint32_t at_reset) {
     process->baseline = baseline;
-    if (process->raw.in_use)
-        set(&process->raw.header->baseline, baseline);
+    process->at_reset = at_reset;
+    process->resets++;
+    if (!process->raw.in_use)
+        return;
+    set(&process->raw.header->baseline, baseline);
+    set(&process->raw.header->at_reset, at_reset);
+    set(&process->raw.header->resets, process->resets);
 }
 
 void raw_set_interrupted(struct process *process, uint32_t interrupted) {

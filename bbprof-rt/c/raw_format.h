@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define RAW_MAGIC "BBPROFRW"
-#define RAW_VERSION 3u
+#define RAW_VERSION 4u
 #define RAW_STATE_RUNNING "RUN "
 #define RAW_STATE_COMPLETE "DONE"
 #define RAW_PAGE_BYTES 4096u
@@ -29,7 +29,9 @@ struct raw_header {
     uint64_t baseline;
     uint64_t threads;
     uint64_t interrupted;
-    uint64_t reserved[4];
+    uint64_t namespace, namespace_complement;
+    uint64_t resets;
+    uint64_t at_reset;
 };
 _Static_assert(sizeof(struct raw_header) == 128, "HEADER_BYTES");
 _Static_assert(offsetof(struct raw_header, length_bytes) == 40 && offsetof(struct raw_header, fate) == 64, "header");
@@ -44,6 +46,7 @@ enum raw_fate {
     FATE_ABORT,
     FATE_EXEC,
     FATE_OWN_SIGNAL, /* raise, kill */
+    FATE_POOL,       /* the log tells those of many processes */
 };
 enum raw_role { ROLE_COUNTS, ROLE_BASELINE_1, ROLE_BASELINE_2 };
 
@@ -72,6 +75,11 @@ struct raw_entry {
             uint64_t offset, records;
             uint64_t zeros[4];
         } hash;
+        struct {
+            uint32_t fate, zero; /* kind | status << 8 */
+            uint64_t processes;
+            uint64_t zeros[5];
+        } fate;
         struct {
             uint64_t offset, entries;
             uint64_t zeros[5];
@@ -103,8 +111,11 @@ static inline uint64_t raw_checksum_step(uint64_t sum, uint64_t word) {
     return product ^ (product >> 32);
 }
 
+/* Whatever the bytes are. */
+typedef uint64_t __attribute__((may_alias)) raw_word;
+
 static inline uint64_t raw_checksum(uint64_t sum, const void *bytes, size_t num_bytes) {
-    const uint64_t *words = bytes;
+    const raw_word *words = bytes;
     for (size_t i = 0; i < num_bytes / 8; i++)
         sum = raw_checksum_step(sum, words[i]);
     return sum;

@@ -1,42 +1,6 @@
 /* snapshot.c: the complete profile in one stream: header, log, summed counters, checksum. */
 #include "process.h"
-
-#include "text.h"
-
-/* The stream: goes to the sink in pieces of up to BUFFER_BYTES, and is summed on the way. */
-struct stream {
-    byte_sink sink;
-    void *context;
-    uint8_t *buffer;
-    size_t buffered_bytes;
-    uint64_t checksum;
-    int why;
-};
-
-static void flush(struct stream *stream) {
-    if (stream->why == 0 && stream->buffered_bytes > 0)
-        stream->why = stream->sink(stream->context, stream->buffer, stream->buffered_bytes);
-    stream->buffered_bytes = 0;
-}
-
-/* Room for a multiple of eight bytes, to be filled and given to `put` before the next. */
-static void *room_for(struct stream *stream, size_t num_bytes) {
-    if (num_bytes > BUFFER_BYTES - stream->buffered_bytes)
-        flush(stream);
-    return stream->buffer + stream->buffered_bytes;
-}
-
-static void put(struct stream *stream, const void *bytes, size_t num_bytes) {
-    void *room = room_for(stream, num_bytes);
-    if (room != bytes)
-        bytes_copy(room, bytes, num_bytes);
-    stream->checksum = raw_checksum(stream->checksum, room, num_bytes);
-    stream->buffered_bytes += num_bytes;
-}
-
-static void put_entry(void *context, struct raw_entry *entry) {
-    put(context, entry, sizeof *entry);
-}
+#include "stream.h"
 
 static void count_entry(void *context, struct raw_entry *entry) {
     uint64_t *num_entries = context;
@@ -56,14 +20,14 @@ static void put_counters(struct process *process, const struct image *image, enu
     for (uint64_t first = 0; first < image->counters[bank]; first += at_once) {
         uint64_t left = image->counters[bank] - first;
         uint64_t num = left < at_once ? left : at_once;
-        uint64_t *sums = room_for(stream, num * sizeof *sums);
+        uint64_t *sums = stream_room(stream, num * sizeof *sums);
         segments_sum(process, image, bank, first, num, sums);
-        put(stream, sums, num * sizeof *sums);
+        stream_put(stream, sums, num * sizeof *sums);
     }
 }
 
 static void put_path(void *context, const struct raw_path *path) {
-    put(context, path, RAW_PATH_COMPLETE_BYTES);
+    stream_put(context, path, RAW_PATH_COMPLETE_BYTES);
 }
 
 /* What will be written, in bytes. */
@@ -90,42 +54,35 @@ static struct extent measure(struct process *process) {
 }
 
 int snapshot_write(struct process *process, enum raw_fate fate, int status, int live_threads, byte_sink sink, void *context) {
-    struct stream stream = {sink, context, process->buffer, 0, RAW_CHECKSUM_SEED, 0};
+    struct stream stream = stream_to(process, sink, context);
     struct extent extent = measure(process);
     struct raw_header header;
     raw_fill_header(&header, process, RAW_STATE_COMPLETE, extent.length);
     header.fate = raw_guarded(raw_fate_word(fate, status, live_threads));
-    put(&stream, &header, sizeof header);
-    describe(process, put_entry, &stream);
+    stream_put(&stream, &header, sizeof header);
+    describe(process, stream_put_entry, &stream);
     uint64_t offset = extent.counters_at;
     for (const struct image *image = process->images; image != NULL; image = image->next) {
         for (int bank = 0; bank < NUM_BANKS; bank++) {
             if (image->counters[bank] == 0)
                 continue;
-            entry_of_segment(image, (enum bank)bank, offset, ROLE_COUNTS, put_entry, &stream);
+            entry_of_segment(image, (enum bank)bank, offset, ROLE_COUNTS, stream_put_entry, &stream);
             offset += image->counters[bank] * 8;
         }
     }
     for (struct image *image = process->images; image != NULL; image = image->next) {
         uint64_t paths = path_tables_frozen(image);
         if (paths != 0)
-            entry_of_paths(image, offset, RAW_PATH_COMPLETE_BYTES, paths, put_entry, &stream);
+            entry_of_paths(image, offset, RAW_PATH_COMPLETE_BYTES, paths, stream_put_entry, &stream);
         offset += paths * RAW_PATH_COMPLETE_BYTES;
     }
-    struct raw_entry end;
-    for (int i = 0; i < 7; i++)
-        end.words[i] = 0;
-    entry_seal(&end, "END.");
-    put(&stream, &end, sizeof end);
+    stream_put_end(&stream);
     for (const struct image *image = process->images; image != NULL; image = image->next)
         for (int bank = 0; bank < NUM_BANKS; bank++)
             put_counters(process, image, (enum bank)bank, &stream);
     for (const struct image *image = process->images; image != NULL; image = image->next)
         path_tables_each(process, image, put_path, &stream);
-    uint64_t checksum = stream.checksum;
-    put(&stream, &checksum, sizeof checksum);
-    flush(&stream);
-    return stream.why;
+    return stream_finish(&stream);
 }
 
 static int put_in_file(void *context, const void *bytes, size_t num_bytes) {

@@ -64,6 +64,12 @@ const char *text_base_name(const char *path) {
     return base;
 }
 
+void bytes_clear(void *bytes, size_t num_bytes) {
+    volatile char *target = bytes;
+    for (size_t i = 0; i < num_bytes; i++)
+        target[i] = 0;
+}
+
 void bytes_copy(void *to, const void *from, size_t num_bytes) {
     volatile char *target = to;
     const char *source = from;

@@ -26,6 +26,7 @@ bool text_starts_with(const char *text, const char *start);
 /* The part behind the last slash. */
 const char *text_base_name(const char *path);
 
+void bytes_clear(void *bytes, size_t num_bytes);
 void bytes_copy(void *to, const void *from, size_t num_bytes);
 bool bytes_equal(const void *a, const void *b, size_t num_bytes);
 

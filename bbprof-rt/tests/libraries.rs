@@ -3,7 +3,10 @@
 mod support;
 
 use bbprof_format::raw::{Fate, State};
-use support::{LIBRARY, Link, assert_end, assert_tls, image, library, library_named, loader_program, plain_program, program, run};
+use support::{
+    LIBRARY, Link, assert_end, assert_tls, image, library, library_named, library_of_version, loader_program, plain_program,
+    program, run,
+};
 
 fn assert_library(counters: &[u64], expected: [u64; 3]) {
     assert_eq!([counters[0], counters[1], counters[599]], expected);
@@ -87,4 +90,31 @@ fn the_first_library_goes_first() {
     assert_eq!(alone.images.len(), 1);
     assert_library(&image(&alone, 0x0c).global_counters, [1, 1, 6]);
     assert_eq!(run.stderr, "");
+}
+
+/// Libraries of different versions of bbprof are counted apart: each in a file of its own.
+#[test]
+fn other_versions_in_one_process() {
+    let first = library_named("libthis.so", 0x0e);
+    let others = [
+        library_of_version("libprocess.so", 0x0f, "process.h", "#define PROCESS_ABI ", "#define PROCESS_ABI 9"),
+        library_of_version("librecord.so", 0x0f, "bbprof_abi.h", "#define BBPROF_IMAGE_VERSION ", "#define BBPROF_IMAGE_VERSION 9"),
+    ];
+    for other in others {
+        for [before, behind] in [[&first, &other], [&other, &first]] {
+            let run = run(&loader_program(), &[before.to_str().unwrap(), behind.to_str().unwrap()]);
+            assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
+            let profiles = run.profiles();
+            let by = |build_id: u8| {
+                let of = profiles.iter().filter(|profile| profile.images.iter().any(|image| image.build_id.0[0] == build_id));
+                of.map(|profile| image(profile, build_id).global_counters[599]).collect::<Vec<_>>()
+            };
+            let (loaded_twice, once) = if before == &first { (0x0e, 0x0f) } else { (0x0f, 0x0e) };
+            assert_eq!((by(loaded_twice), by(once)), (vec![5, 6], vec![10]));
+            for profile in &profiles {
+                assert_eq!(profile.images.len(), 1);
+                assert_end(profile, State::Complete, Fate::Exit { status: None });
+            }
+        }
+    }
 }

@@ -52,8 +52,11 @@ impl Folder {
             fate: Fate::Exit { status: Some(0) },
             live_threads: 0,
             interrupted: 0,
+            resets: 0,
+            at_reset: (0, 0),
             threads: 1,
             notes: vec![],
+            pooled: vec![],
             images: vec![ImageCounts {
                 build_id: run.counters.build_id,
                 layout: run.counters.layout,

@@ -18,6 +18,7 @@ pub(super) enum Entry {
     Presence { image: u32, part: u16, modules: u16, bits: [u8; TEXT_BYTES] },
     Segment { image: u32, bank: u32, offset: u64, counters: u64, role: u32 },
     Hash { image: u32, record_bytes: u32, offset: u64, records: u64 },
+    Fate { fate: u32, processes: u64 },
     More { offset: u64, entries: u64 },
     End,
 }
@@ -80,6 +81,7 @@ impl Entry {
                 role: u32_at(bytes, 32),
             },
             b"HASH" => Self::Hash { image, record_bytes: u32_at(bytes, 12), offset: u64_at(bytes, 16), records: u64_at(bytes, 24) },
+            b"FATE" => Self::Fate { fate: u32_at(bytes, 8), processes: u64_at(bytes, 16) },
             b"MORE" => Self::More { offset: u64_at(bytes, 8), entries: u64_at(bytes, 16) },
             b"END." => Self::End,
             other => return Err(format!("its kind {:?} is unknown", String::from_utf8_lossy(other))),
@@ -134,6 +136,11 @@ impl Entry {
                 put(12, &record_bytes.to_le_bytes());
                 put(16, &offset.to_le_bytes());
                 put(24, &records.to_le_bytes());
+            }
+            Self::Fate { fate, processes } => {
+                put(0, b"FATE");
+                put(8, &fate.to_le_bytes());
+                put(16, &processes.to_le_bytes());
             }
             Self::More { offset, entries } => {
                 put(0, b"MORE");

@@ -57,8 +57,12 @@ fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
     if expected != found {
         return Err(checksum_error(expected, found));
     }
-    if bytes[56..64].iter().chain(&bytes[96..HEADER_BYTES]).any(|byte| *byte != 0) {
+    if bytes[56..64].iter().any(|byte| *byte != 0) {
         return Err(malformed("reserved bytes of the header are not zero"));
+    }
+    let (namespace, complement) = (u64_at(bytes, 96), u64_at(bytes, 104));
+    if (namespace, complement) != (0, 0) && complement != !namespace {
+        return Err(malformed("namespace of the process at byte 96: not a value and its complement"));
     }
     let (state, length) = (&bytes[12..16], u64_at(bytes, 40));
     if state == STATE_RUNNING {
@@ -181,6 +185,7 @@ fn read_fate(word: u32) -> Result<(Fate, u32), FormatError> {
         6 => Fate::Abort,
         7 => Fate::Exec,
         8 => Fate::OwnSignal { signal: status },
+        9 => Fate::Pool,
         kind => return Err(malformed(format!("unknown fate {kind}"))),
     };
     Ok((fate, word >> 16))
@@ -201,6 +206,9 @@ impl RawProfile {
         }
         let threads = guarded_at(bytes, 80, "number of threads")?;
         let interrupted = guarded_at(bytes, 88, "number of interrupted activations")?;
+        let resets = guarded_at(bytes, 112, "number of resets")?;
+        let at_reset = guarded_at(bytes, 120, "what ran at the last reset")?;
+        let at_reset = (at_reset as u16, (at_reset >> 16) as u16);
         let mut process = ProcessInfo {
             pid: u32_at(bytes, 16),
             parent_pid: u32_at(bytes, 20),
@@ -210,9 +218,19 @@ impl RawProfile {
             exec_path: Vec::new(),
         };
         let mut notes: Vec<Vec<u8>> = Vec::new();
+        let mut pooled: Vec<(Fate, u64)> = Vec::new();
         let mut drafts: Vec<Draft> = Vec::new();
         for entry in read_log(bytes, complete)? {
-            read_entry(bytes, complete, baseline, entry, &mut process, &mut notes, &mut drafts)?;
+            match entry {
+                Entry::Fate { fate: word, processes } => match read_fate(word)? {
+                    (Fate::Pool, _) => return Err(malformed("a pool in a pool")),
+                    (fate, _) => pooled.push((fate, processes)),
+                },
+                entry => read_entry(bytes, complete, baseline, entry, &mut process, &mut notes, &mut drafts)?,
+            }
+        }
+        if (fate == Fate::Pool) == pooled.is_empty() || (fate == Fate::Pool && !complete) {
+            return Err(malformed("the fates of many processes, and no pool, or the other way round"));
         }
         let images = drafts.into_iter().filter_map(|draft| finish(draft, complete).transpose()).collect::<Result<_, _>>()?;
         let state = match (complete, fate) {
@@ -221,7 +239,7 @@ impl RawProfile {
             (false, _) => State::Ended,
         };
         let notes = notes.iter().map(|note| String::from_utf8_lossy(note).into_owned()).collect();
-        Ok(Self { process, state, fate, live_threads, interrupted, threads, notes, images })
+        Ok(Self { process, state, fate, live_threads, interrupted, resets, at_reset, threads, notes, images, pooled })
     }
 }
 
@@ -311,7 +329,7 @@ fn read_entry(
                 draft.sizes.iter().copied().fold(0, u64::saturating_add),
             )?;
         }
-        Entry::More { .. } | Entry::End => {}
+        Entry::Fate { .. } | Entry::More { .. } | Entry::End => {}
     }
     Ok(())
 }

@@ -46,9 +46,12 @@ fn example() -> RawProfile {
         fate: Fate::Exit { status: Some(3) },
         live_threads: 2,
         interrupted: 1,
+        resets: 0,
+        at_reset: (0, 0),
         threads: 10,
         notes: vec!["something to say".to_owned()],
         images: vec![program, library],
+        pooled: Vec::new(),
     }
 }
 
@@ -88,6 +91,11 @@ fn round_trip() {
     assert_eq!(RawProfile::read(&profile.encode()), Ok(profile));
     let empty = RawProfile { images: Vec::new(), notes: Vec::new(), fate: Fate::Snapshot, live_threads: 0, ..example() };
     assert_eq!(RawProfile::read(&empty.encode()), Ok(empty));
+    let window = RawProfile { resets: 2, at_reset: (3, 4), ..example() };
+    assert_eq!(RawProfile::read(&window.encode()), Ok(window));
+    let pooled = vec![(Fate::Exit { status: Some(3) }, 1_000), (Fate::Abort, 1)];
+    let pool = RawProfile { fate: Fate::Pool, live_threads: 0, pooled, ..example() };
+    assert_eq!(RawProfile::read(&pool.encode()), Ok(pool));
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
         Fate::Abort => (6, 0),
         Fate::Exec => (7, 0),
         Fate::OwnSignal { signal } => (8, signal),
+        Fate::Pool => (9, 0),
     };
     kind | u32::from(status) << 8 | live_threads.min(0xffff) << 16
 }
@@ -39,6 +40,9 @@ pub(super) fn header(profile: &RawProfile, state: &[u8; 4], length: u64, baselin
     bytes[72..80].copy_from_slice(&guarded(baseline).to_le_bytes());
     bytes[80..88].copy_from_slice(&guarded(profile.threads).to_le_bytes());
     bytes[88..96].copy_from_slice(&guarded(profile.interrupted).to_le_bytes());
+    bytes[112..120].copy_from_slice(&guarded(profile.resets).to_le_bytes());
+    let at_reset = u32::from(profile.at_reset.0) | u32::from(profile.at_reset.1) << 16;
+    bytes[120..128].copy_from_slice(&guarded(at_reset).to_le_bytes());
     bytes
 }
 
@@ -51,6 +55,7 @@ impl RawProfile {
         for note in &self.notes {
             log.extend(Entry::text(note.as_bytes(), |part, bytes| Entry::Note { image: PROCESS, part, bytes }));
         }
+        log.extend(self.pooled.iter().map(|(fate, processes)| Entry::Fate { fate: fate_word(*fate, 0), processes: *processes }));
         let mut banks: Vec<(u32, u32, &[u64])> = Vec::new();
         for (image, counts) in (0..).zip(&self.images) {
             log.push(Entry::Image {

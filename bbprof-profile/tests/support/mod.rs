@@ -201,8 +201,14 @@ impl Run {
             map: None,
         };
         let body = Body { output: "app".into(), layout, tls_counters: first, global_counters: 0, arrays, modules: linked };
-        let process =
-            Process { executable: "/bin/app".into(), pid: 7, fate: "exit 0".into(), caveat: None, images: vec![build_id] };
+        let process = Process {
+            executable: "/bin/app".into(),
+            pid: 7,
+            number: 1,
+            fate: "exit 0".into(),
+            caveat: None,
+            images: vec![build_id],
+        };
         Self { map: BuildMap { build_id, body }, counters, processes: vec![process] }
     }
 

@@ -8,6 +8,7 @@ use bbprof_profile::without_generics;
 use bbprof_profile::{BlockEdge, EdgeKind, Exception, FileId, FunctionView, Process, Profile, SkippedFunction};
 use rayon::prelude::*;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -57,7 +58,7 @@ struct Totals {
 struct ProcessData<'p> {
     pid: u32,
     executable: &'p str,
-    fate: &'p str,
+    fate: Cow<'p, str>,
     caveat: Option<&'p str>,
 }
 
@@ -249,7 +250,11 @@ fn hottest_blocks(functions: &[FunctionView<'_>]) -> Vec<HotBlock> {
 
 impl<'p> ProcessData<'p> {
     fn new(process: &'p Process) -> Self {
-        Self { pid: process.pid, executable: &process.executable, fate: &process.fate, caveat: process.caveat.as_deref() }
+        let fate = match process.number {
+            1 => Cow::Borrowed(process.fate.as_str()),
+            number => Cow::Owned(format!("{} ({number} processes)", process.fate)),
+        };
+        Self { pid: process.pid, executable: &process.executable, fate, caveat: process.caveat.as_deref() }
     }
 }
 

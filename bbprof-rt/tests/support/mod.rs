@@ -162,6 +162,26 @@ pub(crate) fn library_named(name: &str, build_id: u8) -> PathBuf {
     })
 }
 
+/// Links the profiled library with a runtime in whose headers the definition of a version is another.
+pub(crate) fn library_of_version(name: &str, build_id: u8, header: &str, definition: &str, other: &str) -> PathBuf {
+    once(name, |path| {
+        let folder = path.with_extension("sources");
+        std::fs::create_dir_all(&folder).unwrap();
+        for entry in std::fs::read_dir(source("c")).unwrap() {
+            let file = entry.unwrap().path();
+            std::fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
+        }
+        let text = std::fs::read_to_string(folder.join(header)).unwrap();
+        assert!(text.contains(definition), "{header} does not say {definition}");
+        std::fs::write(folder.join(header), text.replace(definition, other)).unwrap();
+        let flags = std::fs::read_to_string(source("c/FLAGS")).unwrap();
+        let mut command = Command::new("cc");
+        command.args(flags.split_whitespace()).args(variant_flags("lib")).args(["-shared", "-w", "-I"]).arg(&folder);
+        command.arg(format!("-DBUILD_ID={{{build_id}}}")).arg(source("tests/c/library.c"));
+        run_tool(command.args(sources("lib").iter().map(|name| folder.join(name))).arg("-o").arg(path));
+    })
+}
+
 /// Links the program that is not profiled with the library that is.
 pub(crate) fn plain_program() -> PathBuf {
     let library = library();

@@ -8,10 +8,14 @@ use std::io::{self, Write};
 pub(super) fn write_raw(raw: &RawProfile, full: bool, out: &mut dyn Write) -> io::Result<()> {
     let process = &raw.process;
     writeln!(out, "raw profile of {}", String::from_utf8_lossy(&process.executable))?;
-    writeln!(out, "  process    {}, child of {}", process.pid, process.parent_pid)?;
+    let added_last = if raw.pooled.is_empty() { "" } else { " (the last of the pool)" };
+    writeln!(out, "  process    {}, child of {}{added_last}", process.pid, process.parent_pid)?;
     writeln!(out, "  begun      {}.{:09} s after 1970", process.begun_ns / 1_000_000_000, process.begun_ns % 1_000_000_000)?;
     writeln!(out, "  state      {:?}", raw.state)?;
     writeln!(out, "  fate       {}", raw.fate)?;
+    for (fate, processes) in &raw.pooled {
+        writeln!(out, "  processes  {processes}: {fate}")?;
+    }
     writeln!(out, "  threads    {}, {} others alive at the end", raw.threads, raw.live_threads)?;
     for note in &raw.notes {
         writeln!(out, "  note       {note}")?;
@@ -31,9 +35,12 @@ pub(super) fn write_raw(raw: &RawProfile, full: bool, out: &mut dyn Write) -> io
 }
 
 pub(super) fn write_merged(merged: &MergedProfile, full: bool, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "merged profile of {} processes", merged.processes.len())?;
+    writeln!(out, "merged profile of {} processes", merged.processes.iter().map(|process| process.number).sum::<u64>())?;
     for process in &merged.processes {
-        writeln!(out, "process {} {}: {}", process.pid, process.executable, process.fate)?;
+        match process.pid {
+            0 => writeln!(out, "processes of {}: {}: {}", process.executable, process.number, process.fate)?,
+            pid => writeln!(out, "process {pid} {}: {}", process.executable, process.fate)?,
+        }
         if let Some(caveat) = &process.caveat {
             writeln!(out, "  {caveat}")?;
         }

@@ -1,0 +1,236 @@
+/* pool.c: one profile for many processes: `%m` in BBPROF_OUT.
+ *
+ * While a process runs, it counts in a file of its own, `NAME_r<pid>-<begin>`. When it has ended, in a way that leaves no doubt about its
+ * counts, they are added to the pool, `NAME`: by itself, or else by the next process that comes to it. All files of a process that no
+ * end of was seen stay.
+ *
+ * Who holds the lock writes the sum to a file beside the pool, renames it over the pool, and removes the file that was added. The pool's
+ * header tells whose that was: so where a kill came between the two, the file is removed by the next, and left out by readers. */
+#include "pool.h"
+
+#include "text.h"
+
+#include <errno.h>
+
+#define LOCK_SUFFIX ".lock"
+#define SUM_SUFFIX ".new"
+#define FIRST_PAUSE_NS 200000u
+#define LONGEST_PAUSE_NS 20000000u
+#define PATIENCE_NS UINT64_C(10000000000) /* a guess: a stopped process may hold the lock */
+#define BEGIN_DIGITS 16u
+
+static const char *with_suffix(struct process *process, char *path, const char *suffix) {
+    struct text text = text_in(path, PATH_BYTES);
+    text_add(&text, process->pool_path);
+    text_add(&text, suffix);
+    return path;
+}
+
+/* The file of a process that runs: what stands behind the pool's name. */
+static void add_running(struct text *text, uint32_t pid, uint64_t begun_ns) {
+    text_add(text, "_r");
+    text_add_number(text, pid);
+    text_add(text, "-");
+    for (unsigned shift = 64; shift > 0; shift -= 8)
+        text_add_hex(text, &(uint8_t){(uint8_t)(begun_ns >> (shift - 8))}, 1);
+}
+
+void pool_running_path(const struct process *process, uint32_t pid, uint64_t begun_ns, char *path, size_t size) {
+    struct text text = text_in(path, size);
+    text_add_bytes(&text, process->pool_path, process->pool_at);
+    add_running(&text, pid, begun_ns);
+    text_add(&text, process->pool_path + process->pool_at);
+}
+
+static bool is_at(int file, const char *path) {
+    struct file_identity here, there;
+    return platform_identify(file, &here) == 0 && platform_identify_path(path, &there) == 0 && here.device == there.device &&
+           here.inode == there.inode;
+}
+
+/* The lock's file; below zero: who has it does not give it back, or it cannot be had. */
+static int lock(struct process *process, bool patient) {
+    const char *path = with_suffix(process, process->path_scratch[0], LOCK_SUFFIX);
+    uint64_t pause = FIRST_PAUSE_NS, waited = 0;
+    for (;;) {
+        int file = platform_open(path, OPEN_LOCK);
+        if (file < 0)
+            return file;
+        int why;
+        while ((why = platform_lock(file)) == -EWOULDBLOCK && patient && waited < PATIENCE_NS) {
+            platform_sleep(pause);
+            waited += pause;
+            pause = pause * 3 / 2 < LONGEST_PAUSE_NS ? pause * 3 / 2 : LONGEST_PAUSE_NS;
+        }
+        if (why == 0 && is_at(file, path))
+            return file;
+        platform_close(file);
+        if (why != 0 || waited >= PATIENCE_NS)
+            return why != 0 ? why : -EWOULDBLOCK;
+        waited += FIRST_PAUSE_NS; /* somebody has removed it */
+    }
+}
+
+/* Are these the counts of a process that has ended, from its beginning, with no activation interrupted? */
+static bool is_beyond_doubt(const struct raw_contents *contents) {
+    uint32_t fate = (uint32_t)contents->header.fate, kind = fate & 0xff;
+    return !contents->complete && !contents->has_notes && kind != FATE_NOT_SEEN && kind != FATE_SNAPSHOT && kind < FATE_POOL &&
+           fate >> 16 == 0 && (uint32_t)contents->header.interrupted == 0 && (uint32_t)contents->header.resets == 0;
+}
+
+/* The lock is held. */
+static int add(struct process *process, const char *path, int file) {
+    struct raw_contents added, pool;
+    raw_contents_none(process, &pool);
+    int why = raw_contents_read(process, file, &added);
+    if (why == 0 && !is_beyond_doubt(&added))
+        why = -EAGAIN;
+    if (why != 0)
+        return why;
+    int pool_file = platform_open(process->pool_path, OPEN_UPDATE);
+    bool is_first = pool_file == -ENOENT;
+    if (pool_file < 0 && !is_first)
+        return pool_file;
+    if (!is_first) {
+        why = raw_contents_read(process, pool_file, &pool);
+        if (why == 0 && (!pool.complete || (uint32_t)pool.header.fate != FATE_POOL))
+            why = -EBADMSG;
+        if (why != 0)
+            process_complain(process, "cannot add to ", process->pool_path, platform_error_text(why), "each process keeps its own file");
+    }
+    char *last = process->pool_scratch, *sum_path = process->path_scratch[0];
+    with_suffix(process, sum_path, SUM_SUFFIX);
+    if (why == 0 && !is_first) {
+        pool_running_path(process, pool.header.pid, pool.header.begun_ns, last, PATH_BYTES);
+        platform_remove(last);
+        if (text_equals(last, path)) {
+            platform_close(pool_file);
+            return 0;
+        }
+    }
+    if (why == 0) {
+        platform_remove(sum_path);
+        int sum_file = platform_open(sum_path, OPEN_CREATE);
+        why = sum_file < 0 ? sum_file : pool_sum_write(process, &pool, &added, sum_file);
+        if (sum_file >= 0)
+            platform_close(sum_file);
+        if (why == 0)
+            why = is_first ? platform_rename_new(sum_path, process->pool_path) : platform_rename(sum_path, process->pool_path);
+        if (why == 0)
+            platform_remove(path);
+        else if (sum_file >= 0)
+            platform_remove(sum_path);
+    }
+    if (pool_file >= 0)
+        platform_close(pool_file);
+    return why;
+}
+
+/* As `add`; gives the memory back that it took. */
+static int add_and_forget(struct process *process, const char *path, int file) {
+    char *arena = process->arena, *arena_end = process->arena_end;
+    int why = add(process, path, file);
+    if (process->arena_end == arena_end)
+        process->arena = arena;
+    return why;
+}
+
+/* A sweep through the folder. */
+struct sweep {
+    struct process *process;
+    uint64_t left; /* files that may still be added */
+};
+
+static const char *number_in(const char *text, unsigned base, uint64_t *value) {
+    for (*value = 0;; text++) {
+        unsigned digit = *text >= '0' && *text <= '9' ? (unsigned)(*text - '0') : 16;
+        if (*text >= 'a' && *text <= 'f')
+            digit = (unsigned)(*text - 'a') + 10;
+        if (digit >= base)
+            return text;
+        *value = *value * base + digit;
+    }
+}
+
+/* Is this the name of a running process's file? */
+static bool read_name(const struct process *process, const char *name, uint64_t *pid, uint64_t *begun_ns) {
+    const char *base = text_base_name(process->pool_path);
+    size_t stem = process->pool_at - (size_t)(base - process->pool_path);
+    for (size_t i = 0; i < stem; i++)
+        if (name[i] != base[i])
+            return false;
+    if (name[stem] != '_' || name[stem + 1] != 'r')
+        return false;
+    const char *next = number_in(name + stem + 2, 10, pid);
+    if (*next != '-')
+        return false;
+    const char *begin = next + 1;
+    next = number_in(begin, 16, begun_ns);
+    return next - begin == BEGIN_DIGITS && text_equals(next, base + stem);
+}
+
+/* The same process executes another program now: nothing more comes from what it was before. */
+static bool is_before_exec(const struct process *process, const struct raw_header *header) {
+    return header->pid == (uint32_t)process->pid && header->start_ticks == process->start_ticks && header->start_ticks != 0 &&
+           ((uint32_t)header->fate & 0xff) == FATE_EXEC;
+}
+
+static void sweep_one(void *context, const char *name) {
+    struct sweep *sweep = context;
+    struct process *process = sweep->process;
+    uint64_t pid, begun_ns;
+    struct raw_header header;
+    if (sweep->left == 0 || !read_name(process, name, &pid, &begun_ns))
+        return;
+    bool is_own = pid == (uint32_t)process->pid;
+    if (is_own ? begun_ns == process->begun_ns : !platform_process_is_gone((int32_t)pid))
+        return;
+    pool_running_path(process, (uint32_t)pid, begun_ns, process->sweep_path, PATH_BYTES);
+    int file = platform_open(process->sweep_path, OPEN_UPDATE);
+    if (file < 0)
+        return;
+    bool is_from_here = platform_read_at(file, 0, &header, sizeof header) == 0 && header.pid == pid && header.begun_ns == begun_ns &&
+                        header.namespace == process->namespace;
+    if (is_from_here && (!is_own || is_before_exec(process, &header)) && add_and_forget(process, process->sweep_path, file) == 0)
+        sweep->left--;
+    platform_close(file);
+}
+
+/* Adds the profiles of processes that have not done so themselves. */
+static void sweep(struct process *process, uint64_t most) {
+    char *folder = process->path_scratch[1];
+    struct sweep state = {process, most};
+    if (process->namespace == 0)
+        return;
+    size_t length = (size_t)(text_base_name(process->pool_path) - process->pool_path);
+    bytes_copy(folder, process->pool_path, length);
+    folder[length] = '\0';
+    platform_list(length == 0 ? "." : folder, sweep_one, &state);
+}
+
+void pool_tidy(struct process *process) {
+    if (process->pool_at == 0 || !process->raw.in_use)
+        return;
+    int file = lock(process, false);
+    if (file < 0)
+        return;
+    sweep(process, 2);
+    platform_close(file);
+}
+
+bool pool_take(struct process *process) {
+    if (process->pool_at == 0 || !process->raw.in_use)
+        return false;
+    int locked = lock(process, true);
+    if (locked < 0)
+        return false;
+    int own = platform_open(process->raw.path, OPEN_UPDATE);
+    bool added = own >= 0 && add_and_forget(process, process->raw.path, own) == 0;
+    if (own >= 0)
+        platform_close(own);
+    if (added)
+        process->raw.in_use = false;
+    sweep(process, UINT64_MAX);
+    platform_close(locked);
+    return added;
+}

@@ -1,0 +1,227 @@
+/* pool_sum.c: a pool of profiles and one more process's: their sum, as a complete profile in one stream. */
+#include "pool.h"
+#include "stream.h"
+
+#include "text.h"
+
+#include <errno.h>
+
+/* What is added up. The images of the sum are those of the pool, then the new ones of the added process. */
+struct sum {
+    const struct raw_contents *pool, *added;
+    struct raw_header header;
+    struct told_image **images;
+    uint32_t num_images;
+    uint64_t num_entries, num_counters; /* as far as counted */
+};
+
+static bool is_of_one_build(const struct told_image *a, const struct told_image *b) {
+    return bytes_equal(a->entry.image.build_id, b->entry.image.build_id, sizeof a->entry.image.build_id);
+}
+
+static bool counts_alike(const struct told_image *a, const struct told_image *b) {
+    return a->presence == b->presence && a->entry.image.tls_counters == b->entry.image.tls_counters &&
+           a->entry.image.global_counters == b->entry.image.global_counters &&
+           bytes_equal(a->entry.image.layout, b->entry.image.layout, sizeof a->entry.image.layout);
+}
+
+/* Finds out where the counts of each image go. One build whose counters differ cannot be added up. */
+static int match_images(struct process *process, struct sum *sum) {
+    sum->images = process_allocate(process, (sum->pool->num_images + sum->added->num_images + 1) * sizeof *sum->images);
+    if (sum->images == NULL)
+        return -ENOMEM;
+    for (struct told_image *image = sum->pool->images; image != NULL; image = image->next) {
+        image->target_index = sum->num_images;
+        sum->images[sum->num_images++] = image;
+    }
+    for (struct told_image *image = sum->added->images; image != NULL; image = image->next) {
+        for (uint32_t i = 0; i < sum->num_images && image->target == NULL; i++)
+            if (is_of_one_build(sum->images[i], image))
+                image->target = sum->images[i];
+        if (image->target != NULL && !counts_alike(image->target, image))
+            return -EBADMSG;
+        if (image->target == NULL) {
+            image->target = image;
+            image->is_new = true;
+            image->target_index = sum->num_images;
+            sum->images[sum->num_images++] = image;
+        }
+    }
+    return 0;
+}
+
+/* Where entries go, and which. */
+struct selection {
+    const struct sum *sum;
+    const struct raw_contents *from;
+    entry_sink sink;
+    void *context;
+};
+
+static int select_executable(void *context, const struct raw_entry *entry) {
+    const struct selection *selection = context;
+    struct raw_entry copy = *entry;
+    if (entry_is(entry, "PATH") && entry->text.image == RAW_PROCESS)
+        selection->sink(selection->context, &copy);
+    return 0;
+}
+
+static int select_images(void *context, const struct raw_entry *entry) {
+    const struct selection *selection = context;
+    bool is_image = entry_is(entry, "IMAG");
+    if (!is_image && !entry_is(entry, "PRES") && (!entry_is(entry, "PATH") || entry->text.image == RAW_PROCESS))
+        return 0;
+    const struct told_image *image = selection->from->images;
+    for (uint32_t i = is_image ? entry->image.image : entry->text.image; i > 0 && image != NULL; i--)
+        image = image->next;
+    if (image == NULL)
+        return -EBADMSG;
+    if (selection->from == selection->sum->added && !image->is_new)
+        return 0;
+    struct raw_entry copy = *entry;
+    char kind[4];
+    bytes_copy(kind, entry->kind, sizeof kind);
+    if (is_image)
+        copy.image.image = image->target_index;
+    else
+        copy.text.image = image->target_index;
+    entry_seal(&copy, kind);
+    selection->sink(selection->context, &copy);
+    return 0;
+}
+
+/* Everything before the segments' entries. */
+static int describe(const struct sum *sum, entry_sink sink, void *context) {
+    struct selection pool = {sum, sum->pool, sink, context}, added = {sum, sum->added, sink, context};
+    bool has_pool = sum->pool->file >= 0;
+    int why = raw_contents_walk(has_pool ? sum->pool : sum->added, select_executable, has_pool ? &pool : &added);
+    uint32_t fate = (uint32_t)sum->added->header.fate;
+    bool is_told = false;
+    for (const struct told_fate *told = sum->pool->fates; told != NULL; told = told->next) {
+        entry_of_fate(told->fate, told->processes + (told->fate == fate), sink, context);
+        is_told = is_told || told->fate == fate;
+    }
+    if (!is_told)
+        entry_of_fate(fate, 1, sink, context);
+    if (why == 0 && has_pool)
+        why = raw_contents_walk(sum->pool, select_images, &pool);
+    return why != 0 ? why : raw_contents_walk(sum->added, select_images, &added);
+}
+
+static void count_entry(void *context, struct raw_entry *entry) {
+    struct sum *sum = context;
+    (void)entry;
+    sum->num_entries++;
+}
+
+static uint64_t length_of_log(const struct sum *sum) {
+    return sizeof sum->header + sum->num_entries * sizeof(struct raw_entry);
+}
+
+static int measure(struct sum *sum) {
+    int why = describe(sum, count_entry, sum);
+    for (uint32_t i = 0; i < sum->num_images; i++) {
+        for (uint32_t bank = 0; bank < NUM_BANKS; bank++) {
+            sum->num_entries += told_counters(sum->images[i], bank) != 0;
+            sum->num_counters += told_counters(sum->images[i], bank);
+        }
+    }
+    sum->num_entries++;
+    return why;
+}
+
+/* The header tells the process that was added last. */
+static int fill_header(struct sum *sum) {
+    struct raw_header *header = &sum->header;
+    uint64_t threads = (uint64_t)(uint32_t)sum->pool->header.threads + (uint32_t)sum->added->header.threads;
+    *header = sum->added->header;
+    bytes_copy(header->state, RAW_STATE_COMPLETE, sizeof header->state);
+    header->length_bytes = length_of_log(sum) + sum->num_counters * 8 + sizeof(uint64_t);
+    header->check = raw_checksum(RAW_CHECKSUM_SEED, header, offsetof(struct raw_header, check));
+    header->fate = raw_guarded(FATE_POOL);
+    header->baseline = raw_guarded(0);
+    header->threads = raw_guarded((uint32_t)threads);
+    header->interrupted = raw_guarded(0);
+    return threads > UINT32_MAX ? -EOVERFLOW : 0;
+}
+
+/* Adds a segment's counters `first..first + num`. */
+static int add_segment(const struct raw_contents *from, const struct told_segment *segment, uint64_t first, uint64_t num, uint64_t *sums) {
+    const raw_word *counters = (const raw_word *)from->process->piece;
+    const uint64_t at_once = PIECE_BYTES / 8;
+    for (uint64_t done = 0; done < num; done += at_once) {
+        uint64_t now = num - done < at_once ? num - done : at_once;
+        int why = platform_read_at(from->file, segment->offset + (first + done) * 8, from->process->piece, now * 8);
+        if (why != 0)
+            return why;
+        for (uint64_t i = 0; i < now; i++)
+            if (__builtin_add_overflow(sums[done + i], counters[i], &sums[done + i]))
+                return -EOVERFLOW;
+    }
+    return 0;
+}
+
+/* All that are of one image and bank. */
+static int add_segments(const struct raw_contents *from, const struct told_image *target, uint32_t bank, uint64_t first, uint64_t num,
+                        uint64_t *sums) {
+    int why = 0;
+    for (const struct told_segment *segment = from->segments; segment != NULL && why == 0; segment = segment->next)
+        if (segment->bank == bank && (segment->image == target || segment->image->target == target))
+            why = add_segment(from, segment, first, num, sums);
+    return why;
+}
+
+static int put_counters(const struct sum *sum, const struct told_image *image, uint32_t bank, struct stream *stream) {
+    const uint64_t at_once = BUFFER_BYTES / 8;
+    int why = 0;
+    for (uint64_t first = 0; first < told_counters(image, bank) && why == 0; first += at_once) {
+        uint64_t left = told_counters(image, bank) - first;
+        uint64_t num = left < at_once ? left : at_once;
+        uint64_t *sums = stream_room(stream, num * sizeof *sums);
+        for (uint64_t i = 0; i < num; i++)
+            sums[i] = 0;
+        why = add_segments(sum->pool, image, bank, first, num, sums);
+        if (why == 0)
+            why = add_segments(sum->added, image, bank, first, num, sums);
+        stream_put(stream, sums, num * sizeof *sums);
+    }
+    return why;
+}
+
+static int put_in_file(void *context, const void *bytes, size_t num_bytes) {
+    return platform_write_all(*(const int *)context, bytes, num_bytes);
+}
+
+int pool_sum_write(struct process *process, const struct raw_contents *pool, const struct raw_contents *added, int file) {
+    struct sum sum;
+    bytes_clear(&sum, sizeof sum);
+    sum.pool = pool;
+    sum.added = added;
+    int why = match_images(process, &sum);
+    if (why == 0)
+        why = measure(&sum);
+    if (why == 0)
+        why = fill_header(&sum);
+    if (why == 0)
+        why = platform_extend(file, 0, sum.header.length_bytes);
+    if (why != 0)
+        return why;
+    struct stream stream = stream_to(process, put_in_file, &file);
+    stream_put(&stream, &sum.header, sizeof sum.header);
+    why = describe(&sum, stream_put_entry, &stream);
+    uint64_t offset = length_of_log(&sum);
+    for (uint32_t i = 0; i < sum.num_images; i++) {
+        for (uint32_t bank = 0; bank < NUM_BANKS; bank++) {
+            uint64_t counters = told_counters(sum.images[i], bank);
+            if (counters != 0)
+                entry_of_counters(i, (enum bank)bank, offset, counters, ROLE_COUNTS, stream_put_entry, &stream);
+            offset += counters * 8;
+        }
+    }
+    stream_put_end(&stream);
+    for (uint32_t i = 0; i < sum.num_images && why == 0; i++)
+        for (uint32_t bank = 0; bank < NUM_BANKS && why == 0; bank++)
+            why = put_counters(&sum, sum.images[i], bank, &stream);
+    int finished = stream_finish(&stream);
+    return why != 0 ? why : finished;
+}

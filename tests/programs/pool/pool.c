@@ -1,0 +1,105 @@
+/* pool.c: a test runner's children. Arguments: how many, how they end, and `one` for one after the other. Each does the same work. */
+#include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static unsigned step(unsigned n) {
+  return n % 3 == 0 ? n / 3 : 2 * n + 1;
+}
+
+static volatile unsigned sum;
+
+static void work(void) {
+  for (unsigned i = 0; i < 100; i++)
+    sum += step(i);
+}
+
+/* The library's name: some children load it. */
+static void load(const char *name) {
+  void *library = dlopen(name, RTLD_NOW);
+  unsigned (*part)(unsigned) = library == NULL ? NULL : (unsigned (*)(unsigned))dlsym(library, "part");
+  if (part == NULL)
+    _exit(90);
+  for (unsigned i = 0; i < 10; i++)
+    sum += part(i);
+}
+
+/* The next such call is the process's last moment: all four come when a profile is added to the pool. */
+static void die_at(unsigned number) {
+  const unsigned numbers[] = {SYS_flock, SYS_fallocate, SYS_write, SYS_rename};
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[number % 4], 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog filter = {4, program};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    _exit(94);
+}
+
+static void end(const char *how, unsigned number) {
+  static const char *const each[] = {"exit", "_exit", "quick_exit", "abort", "exec", "raise"};
+  if (strcmp(how, "each") == 0)
+    how = each[number % 6];
+  if (strcmp(how, "library") == 0 && number % 2 == 0)
+    load("./part.so");
+  if (strcmp(how, "in the middle") == 0)
+    die_at(number);
+  if (strcmp(how, "_exit") == 0)
+    _exit(3);
+  if (strcmp(how, "quick_exit") == 0)
+    quick_exit(4);
+  if (strcmp(how, "abort") == 0)
+    abort();
+  if (strcmp(how, "exec") == 0)
+    execlp("true", "true", (char *)NULL);
+  if (strcmp(how, "raise") == 0)
+    raise(SIGTERM);
+  exit(7);
+}
+
+static pid_t start(const char *how, unsigned number, int done) {
+  pid_t child = fork();
+  if (child == 0) {
+    work();
+    if (write(done, "", 1) != 1)
+      _exit(91);
+    end(how, number);
+  }
+  return child;
+}
+
+int main(int argc, char **argv) {
+  unsigned children = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
+  const char *how = argc > 2 ? argv[2] : "exit";
+  int is_one = argc > 3, is_killed = strcmp(how, "killed") == 0, done[2];
+  if (pipe(done) != 0)
+    return 92;
+  work();
+  for (unsigned i = 0; i < children; i++) {
+    char byte;
+    pid_t child = start(how, i, done[1]);
+    if (child < 0 || read(done[0], &byte, 1) != 1)
+      return 93;
+    if (is_killed) {
+      /* Its work is done; it is somewhere on its way out. */
+      usleep((i * 7) % 700);
+      kill(child, SIGKILL);
+    }
+    if (is_one)
+      waitpid(child, NULL, 0);
+  }
+  while (wait(NULL) > 0) {
+  }
+  return 0;
+}

@@ -1,0 +1,208 @@
+//! `%m` in `BBPROF_OUT`: one file for any number of processes, with all their counts, whatever comes between.
+//!
+//! Requires `unshare` (util-linux) and the right to make user namespaces.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use bbprof_format::raw::{Fate, RawProfile};
+use bbprof_tests::{Exported, Outcome, Run, Sandbox, tool};
+use std::path::{Path, PathBuf};
+
+/// Calls of `step` by each process.
+const CALLS: u64 = 100;
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/pool").join(name)
+}
+
+/// A folder with the program and its library; profiles go to `raw` in it.
+fn built() -> Sandbox {
+    let sandbox = Sandbox::new("pool");
+    let compile = |output: &str, source: PathBuf, options: &[&str]| {
+        let run = Run::new(tool("bbprof-cc")).args(["-O2", "-D_GNU_SOURCE"]).args(options).arg(source);
+        run.arg("-o").arg(sandbox.join(output)).ok();
+    };
+    compile("pool", source("pool.c"), &[]);
+    compile("part.so", source("part.c"), &["-shared", "-fPIC"]);
+    std::fs::create_dir(sandbox.join("raw")).unwrap();
+    sandbox
+}
+
+fn run(sandbox: &Sandbox, arguments: &[&str]) -> Outcome {
+    let run = Run::new(sandbox.join("pool")).args(arguments).env("BBPROF_OUT", "raw/%m.bbraw");
+    run.in_folder(sandbox.path()).outcome()
+}
+
+fn read(path: &Path) -> RawProfile {
+    RawProfile::read(&std::fs::read(path).unwrap()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The one file that is left, exact, and how many of its processes ended how.
+fn pool(sandbox: &Sandbox) -> (PathBuf, Vec<(Fate, u64)>) {
+    let profiles = sandbox.raw_profiles("raw");
+    assert_eq!(profiles.len(), 1, "{}", profiles[0].display());
+    Run::new(tool("bbprof")).arg("verify").args(&profiles).ok();
+    let mut fates = read(&profiles[0]).pooled;
+    fates.sort_by_key(|(fate, _)| fate.to_string());
+    (profiles[0].clone(), fates)
+}
+
+fn steps(sandbox: &Sandbox) -> u64 {
+    Exported::of(&[sandbox.join("raw")]).entries("step").unwrap()
+}
+
+#[test]
+fn a_thousand_children_in_one_file() {
+    let sandbox = built();
+    run(&sandbox, &["1000", "exit"]).expect_code(0);
+    let (pool, fates) = pool(&sandbox);
+    assert_eq!(fates, [(Fate::Exit { status: Some(0) }, 1), (Fate::Exit { status: Some(7) }, 1000)]);
+    assert_eq!(steps(&sandbox), 1001 * CALLS);
+    assert!(std::fs::metadata(&pool).unwrap().len() < 16_384, "a file for one process would not be smaller");
+    assert_eq!(std::fs::read_dir(sandbox.join("raw")).unwrap().count(), 2, "besides it, the lock");
+    // And what readers say of it.
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&pool).ok().text();
+    assert!(verified.contains("1,000 processes of ") && verified.contains(": exit 7\n"), "{verified}");
+    assert!(verified.contains(", in 1,001 processes"), "{verified}");
+    let report = Run::new(tool("bbprof")).arg("report").arg(&pool).ok().text();
+    assert!(report.contains("exit 7 (1,000 processes)"), "{report}");
+    let dumped = Run::new(tool("bbprof")).arg("dump").arg(&pool).ok().text();
+    assert!(dumped.contains("1000: exit 7"), "{dumped}");
+    let merged = sandbox.join("all.bbprof");
+    Run::new(tool("bbprof")).arg("merge").arg("-o").arg(&merged).arg(&pool).ok();
+    assert!(Run::new(tool("bbprof")).arg("dump").arg(&merged).ok().text().contains("of 1001 processes"));
+}
+
+/// Those that do not come to it themselves are added by others.
+#[test]
+fn however_they_end() {
+    let sandbox = built();
+    for order in [&["60", "each"][..], &["60", "each", "one"]] {
+        run(&sandbox, order).expect_code(0);
+    }
+    let (_, fates) = pool(&sandbox);
+    let expected = [
+        (Fate::Exit { status: Some(0) }, 2),
+        (Fate::ExitAtOnce { status: 3 }, 20),
+        (Fate::QuickExit { status: 4 }, 20),
+        (Fate::Exit { status: Some(7) }, 20),
+        (Fate::Abort, 20),
+        (Fate::OwnSignal { signal: 15 }, 20),
+        (Fate::Exec, 20),
+    ];
+    let mut sorted = expected.to_vec();
+    sorted.sort_by_key(|(fate, _)| fate.to_string());
+    assert_eq!(fates, sorted);
+    assert_eq!(steps(&sandbox), 122 * CALLS);
+}
+
+/// Processes with other images than the pool's, and other programs.
+#[test]
+fn other_images() {
+    let sandbox = built();
+    run(&sandbox, &["20", "library"]).expect_code(0);
+    let (pool, fates) = pool(&sandbox);
+    assert_eq!(fates.iter().map(|(_, processes)| processes).sum::<u64>(), 21);
+    assert_eq!(read(&pool).images.len(), 2);
+    let exported = Exported::of(std::slice::from_ref(&pool));
+    assert_eq!((exported.entries("step"), exported.entries("part")), (Some(21 * CALLS), Some(10 * 10)));
+    // Another program has another pool.
+    Run::new(tool("bbprof-cc")).args(["-O1", "-D_GNU_SOURCE"]).arg(source("pool.c")).arg("-o").arg(sandbox.join("pool")).ok();
+    run(&sandbox, &["3", "exit"]).expect_code(0);
+    assert_eq!(sandbox.raw_profiles("raw").len(), 2);
+}
+
+/// Killed in the middle of adding: at the lock, before and while the sum is written, before it takes its place. Others add it later.
+#[test]
+fn killed_in_the_middle() {
+    let sandbox = built();
+    run(&sandbox, &["1", "exit"]).expect_code(0);
+    run(&sandbox, &["20", "in the middle", "one"]).expect_code(0);
+    let (_, fates) = pool(&sandbox);
+    assert_eq!(fates, [(Fate::Exit { status: Some(0) }, 2), (Fate::Exit { status: Some(7) }, 21)]);
+    assert_eq!(steps(&sandbox), 23 * CALLS);
+    assert_eq!(std::fs::read_dir(sandbox.join("raw")).unwrap().count(), 2, "the pool and its lock");
+}
+
+/// Killed somewhere between the end of their work and their own: what they did is counted once.
+#[test]
+fn killed_while_adding() {
+    let sandbox = built();
+    run(&sandbox, &["200", "killed", "one"]).expect_code(0);
+    assert_eq!(steps(&sandbox), 201 * CALLS);
+    run(&sandbox, &["5", "exit"]).expect_code(0);
+    assert_eq!(steps(&sandbox), 207 * CALLS);
+    for path in sandbox.raw_profiles("raw") {
+        let profile = read(&path);
+        assert!(
+            !profile.pooled.is_empty() || profile.fate == Fate::NotSeen,
+            "{}: {:?} was not added",
+            path.display(),
+            profile.fate
+        );
+    }
+}
+
+/// A copy of a file that was added, as a kill leaves it before its removal: neither readers nor the pool count it again.
+#[test]
+fn added_but_not_removed() {
+    let sandbox = built();
+    run(&sandbox, &["2", "exit", "one"]).expect_code(0);
+    let (pool, _) = pool(&sandbox);
+    let last = read(&pool).process;
+    let name = pool.file_stem().unwrap().to_str().unwrap();
+    let mut own = read(&pool);
+    (own.fate, own.pooled) = (Fate::Exit { status: Some(7) }, Vec::new());
+    let left = sandbox.join(format!("raw/{name}_r{}-{:016x}.bbraw", last.pid, last.begun_ns));
+    std::fs::write(&left, own.encode()).unwrap();
+    assert_eq!(steps(&sandbox), 3 * CALLS);
+    let merged = sandbox.join("all.bbprof");
+    let told = Run::new(tool("bbprof")).arg("merge").arg("-o").arg(&merged).arg(sandbox.join("raw")).ok().stderr;
+    assert!(told.contains("left out") && told.contains("are in the pool"), "{told}");
+    run(&sandbox, &["0"]).expect_code(0);
+    assert!(!left.exists());
+    assert_eq!(steps(&sandbox), 4 * CALLS);
+}
+
+/// On a disk with room for some: each process is counted, or has said that it is not.
+#[test]
+fn a_disk_that_fills() {
+    for kilobytes in (4..80).step_by(8) {
+        let sandbox = built();
+        let script = format!(
+            "mount -t tmpfs -o size={kilobytes}k none raw && ./pool 20 _exit one; code=$?; mkdir out; cp raw/*.bbraw out; exit $code"
+        );
+        let outcome = Run::new("unshare").args(["-rm", "bash", "-c", &script]).env("BBPROF_OUT", "raw/%m.bbraw");
+        let outcome = outcome.in_folder(sandbox.path()).outcome().expect_code(0);
+        let lines = outcome.stderr.lines().filter(|line| line.starts_with("bbprof: ")).count() as u64;
+        std::fs::remove_dir(sandbox.join("raw")).unwrap();
+        std::fs::rename(sandbox.join("out"), sandbox.join("raw")).unwrap();
+        let counted = if sandbox.raw_profiles("raw").is_empty() { 0 } else { steps(&sandbox) };
+        let expected = if counted == 0 { 0 } else { (21 - lines) * CALLS };
+        assert!(counted == expected && (counted > 0 || lines == 1), "{kilobytes} KB: {counted} calls, {}", outcome.stderr);
+    }
+}
+
+/// What is no pool is left alone; each process keeps its own file.
+#[test]
+fn a_pool_that_is_damaged() {
+    let sandbox = built();
+    run(&sandbox, &["2", "exit", "one"]).expect_code(0);
+    let (pool, _) = pool(&sandbox);
+    let mut bytes = std::fs::read(&pool).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&pool, &bytes).unwrap();
+    let outcome = run(&sandbox, &["0"]).expect_code(0);
+    assert!(outcome.stderr.contains("is damaged") && outcome.stderr.lines().count() == 1, "{}", outcome.stderr);
+    assert_eq!(std::fs::read(&pool).unwrap(), bytes);
+    let profiles = sandbox.raw_profiles("raw");
+    assert_eq!(profiles.len(), 2);
+    Run::new(tool("bbprof")).arg("verify").arg(profiles.iter().find(|path| **path != pool).unwrap()).ok();
+}
+
+#[test]
+fn in_the_name_of_a_folder() {
+    let sandbox = built();
+    let outcome = Run::new(sandbox.join("pool")).env("BBPROF_OUT", "%m/x.bbraw").in_folder(sandbox.path()).outcome().expect_code(0);
+    assert!(outcome.stderr.contains("%m stands in the name of the file"), "{}", outcome.stderr);
+}
