@@ -1,9 +1,9 @@
 //! Building a workload in one way.
 
 use crate::measure::{Cost, timed};
-use crate::text;
 use crate::variant::{CBuild, RustBuild, Variant};
 use crate::workload::Source;
+use crate::{python, text};
 use anyhow::{Context, Result, bail};
 use bbprof_tests::CProgram;
 use cargo_metadata::Message;
@@ -36,19 +36,37 @@ impl Builder {
         Self { root, packages: HashMap::new() }
     }
 
-    /// Builds in this folder. `None` where the variant has no such language, or a peer lacks its runtime, which is said.
-    pub(crate) fn build(&mut self, variant: &Variant, source: &Source, place: &Path) -> Result<Option<Built>> {
+    /// Builds in this folder, a program in C or C++ with these options besides. `None` where the variant has no such language, or a peer lacks its runtime, which is said.
+    pub(crate) fn build(&mut self, variant: &Variant, source: &Source, more: &[String], place: &Path) -> Result<Option<Built>> {
         std::fs::create_dir_all(place).with_context(|| place.display().to_string())?;
         match source {
             Source::Files(program) => match &variant.c {
-                Some(build) => compile(build, program, place),
+                Some(build) => compile(build, program, more, place),
                 None => Ok(None),
             },
             Source::Package { folder, binary } => match &variant.rust {
                 Some(build) => self.package(build, folder, binary, place).map(Some),
                 None => Ok(None),
             },
+            Source::Python { folder } => match &variant.c {
+                Some(build) if more.is_empty() => self.python(build, folder, place).map(Some),
+                _ => Ok(None),
+            },
         }
+    }
+
+    fn python(&mut self, build: &CBuild, folder: &Path, place: &Path) -> Result<Built> {
+        let place = folder.join(place.file_name().context("a folder for each variant")?);
+        let executable = place.join("python");
+        let compile = match self.packages.get(&place) {
+            Some(cost) => *cost,
+            None => {
+                let cost = python::build(build, folder, &place)?;
+                self.packages.insert(place, cost);
+                cost
+            }
+        };
+        Ok(Built { executable, compile, relink: None })
     }
 
     fn package(&mut self, build: &RustBuild, folder: &Path, binary: &str, place: &Path) -> Result<Built> {
@@ -97,13 +115,13 @@ impl Built {
     }
 }
 
-fn compile(build: &CBuild, program: &CProgram, place: &Path) -> Result<Option<Built>> {
+fn compile(build: &CBuild, program: &CProgram, more: &[String], place: &Path) -> Result<Option<Built>> {
     let mut compile = Cost::default();
     let mut objects = Vec::new();
     for (position, source) in program.sources.iter().enumerate() {
         let object = place.join(format!("{position}.o"));
         let mut command = Command::new(&build.compiler);
-        command.current_dir(place).args([LEVEL, "-c", "-o"]).arg(&object).args(build.options);
+        command.current_dir(place).args([LEVEL, "-c", "-o"]).arg(&object).args(build.options).args(more);
         command.args(&program.options).arg(source);
         compile += timed(&mut command)?.expect_success()?;
         objects.push(object);

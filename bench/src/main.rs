@@ -6,14 +6,15 @@
 mod archive;
 mod build;
 mod measure;
+mod python;
 mod result;
 mod table;
 mod variant;
 mod workload;
 
 use anyhow::{Context, Result, bail};
-use build::Builder;
-use measure::Cost;
+use build::{Builder, Built};
+use measure::{Cost, Runs};
 use result::{Measured, Program, results};
 use std::path::{Path, PathBuf};
 use variant::Variant;
@@ -51,23 +52,31 @@ impl Asked {
         Ok(asked)
     }
 
-    fn wants(parts: &[String], name: &str) -> bool {
-        parts.is_empty() || parts.iter().any(|part| name.contains(part))
+    /// Which of these names are wanted: those that are given in whole, or, where none is, in part.
+    fn wanted(given: &[String], names: &[&str]) -> Vec<bool> {
+        let wants =
+            |given: &String, name: &str| name == given || (!names.contains(&given.as_str()) && name.contains(given.as_str()));
+        names.iter().map(|name| given.is_empty() || given.iter().any(|given| wants(given, name))).collect()
     }
 
-    /// The plain build is always among them: the others are compared with it.
+    /// The plain build is always among them, because the others are compared with it, and so is what others are trained by.
     fn variants(&self) -> Vec<Variant> {
-        let all = Variant::all(&self.root).into_iter();
-        all.filter(|variant| variant.name == "plain" || Self::wants(&self.variants, variant.name)).collect()
+        let all = Variant::all(&self.root);
+        let wanted = Self::wanted(&self.variants, &all.iter().map(|it| it.name).collect::<Vec<_>>());
+        let trainers: Vec<&str> =
+            all.iter().zip(&wanted).filter(|(_, wanted)| **wanted).filter_map(|(it, _)| it.trained_by).collect();
+        let is_wanted = |(it, wanted): &(Variant, bool)| *wanted || it.name == "plain" || trainers.contains(&it.name);
+        all.into_iter().zip(wanted).filter(is_wanted).map(|(it, _)| it).collect()
     }
 
     fn workloads(&self) -> Result<Vec<Workload>> {
-        let all = Workload::all(self.quick && self.programs.is_empty()).into_iter();
-        let wanted: Vec<Workload> = all.filter(|workload| Self::wants(&self.programs, &workload.name)).collect();
-        if wanted.is_empty() {
+        let all = Workload::all(self.quick && self.programs.is_empty(), &self.folder)?;
+        let wanted = Self::wanted(&self.programs, &all.iter().map(|it| it.name.as_str()).collect::<Vec<_>>());
+        let chosen: Vec<Workload> = all.into_iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(it, _)| it).collect();
+        if chosen.is_empty() {
             bail!("no program has {} in its name", self.programs.join(" or "));
         }
-        Ok(wanted)
+        Ok(chosen)
     }
 }
 
@@ -103,13 +112,21 @@ fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -
     for variant in asked.variants() {
         eprintln!("bench: {}: building {}", workload.name, variant.name);
         let place = asked.folder.join(&workload.name).join(variant.name.replace([' ', ','], "-"));
-        let Some(made) = builder.build(&variant, source, &place)? else {
+        let weights = match variant.trained_by {
+            Some(trainer) => match built.iter().find(|(variant, ..): &&(Variant, Built, PathBuf)| variant.name == trainer) {
+                Some((_, trainer, place)) => vec![format!("--bbprof-weights={}", text(&train(trainer, workload, place)?)?)],
+                // It has no such language.
+                None => continue,
+            },
+            None => Vec::new(),
+        };
+        let Some(made) = builder.build(&variant, source, &weights, &place)? else {
             eprintln!("bench: {}: {} left out: it has no such language, or its runtime is missing", workload.name, variant.name);
             continue;
         };
         let under_valgrind = variant.runner.contains(&"valgrind");
         let instructions =
-            if under_valgrind { None } else { Some(measure::instructions(&made.executable, &workload.counted, &place)?) };
+            if under_valgrind { None } else { Some(runs(&made, workload, &workload.counted, &place).instructions()?) };
         measured.push(Measured {
             variant: variant.name,
             compile: made.compile,
@@ -128,7 +145,7 @@ fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -
         for (measured, (variant, made, place)) in measured.iter_mut().zip(&built) {
             // What runs the program 50 times slower does so once.
             if variant.runner.is_empty() || round == 0 {
-                measured.runs.push(measure::run(variant.runner, &made.executable, &workload.timed, place)?);
+                measured.runs.push(runs(made, workload, &workload.timed, place).time(variant.runner)?);
             }
             measured.links.extend(made.link(variant, source, place)?);
         }
@@ -142,6 +159,18 @@ fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -
         }
     }
     Ok(Program { name: workload.name.clone(), group: workload.group, measured })
+}
+
+fn runs<'a>(built: &'a Built, workload: &'a Workload, arguments: &'a [Vec<String>], place: &'a Path) -> Runs<'a> {
+    Runs { executable: &built.executable, arguments, environment: &workload.environment, place }
+}
+
+/// The profile of a run with the work that instructions are counted by, under a name that no later run replaces.
+fn train(built: &Built, workload: &Workload, place: &Path) -> Result<PathBuf> {
+    runs(built, workload, &workload.counted, place).time(&[])?;
+    let profile = place.join("train.bbraw");
+    std::fs::rename(place.join("run.bbraw"), &profile).with_context(|| profile.display().to_string())?;
+    Ok(profile)
 }
 
 fn versions() -> Result<String> {

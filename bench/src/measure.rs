@@ -66,35 +66,55 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-fn prepared(mut command: Command, arguments: &[String], place: &Path) -> Command {
-    command.args(arguments).current_dir(place);
+fn prepared(mut command: Command, arguments: &[String], environment: &[(&str, String)], place: &Path) -> Command {
+    command.args(arguments).current_dir(place).envs(environment.iter().map(|(name, value)| (name, value)));
     command.env("BBPROF_OUT", place.join("run.bbraw")).env("LLVM_PROFILE_FILE", place.join("peer.profraw"));
     command
 }
 
-/// Runs the program once, for its time, by what runs it.
-pub(crate) fn run(runner: &[&str], executable: &Path, arguments: &[String], place: &Path) -> Result<Cost> {
-    let command = match runner {
-        [] => Command::new(executable),
-        [runner, options @ ..] => {
-            let mut command = Command::new(runner);
-            command.args(options).arg(executable);
-            command
-        }
-    };
-    Ok(timed(&mut prepared(command, arguments, place))?.cost)
+/// How a built program is run.
+pub(crate) struct Runs<'a> {
+    pub(crate) executable: &'a Path,
+    /// Arguments of each run.
+    pub(crate) arguments: &'a [Vec<String>],
+    pub(crate) environment: &'a [(&'static str, String)],
+    pub(crate) place: &'a Path,
 }
 
-/// Runs the program under valgrind. A copy without debug information, which valgrind 3.19 cannot read when clang 22 wrote it.
-pub(crate) fn instructions(executable: &Path, arguments: &[String], place: &Path) -> Result<Instructions> {
-    let stripped = place.join("stripped");
-    timed(Command::new("strip").arg("-g").arg("-o").arg(&stripped).arg(executable))?.expect_success()?;
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&stripped);
-    let output = prepared(command, arguments, place).output().context("valgrind")?;
-    let log = String::from_utf8_lossy(&output.stderr).into_owned();
-    let count = log.lines().find_map(|line| line.split_once("Collected : ")).and_then(|(_, count)| count.trim().parse().ok());
-    Ok(Instructions(count.with_context(|| format!("valgrind gave no instruction count: {log}"))?))
+impl Runs<'_> {
+    /// Each run once, for the time together, by what runs it.
+    pub(crate) fn time(&self, runner: &[&str]) -> Result<Cost> {
+        let mut cost = Cost::default();
+        for arguments in self.arguments {
+            let command = match runner {
+                [] => Command::new(self.executable),
+                [runner, options @ ..] => {
+                    let mut command = Command::new(runner);
+                    command.args(options).arg(self.executable);
+                    command
+                }
+            };
+            cost += timed(&mut prepared(command, arguments, self.environment, self.place))?.cost;
+        }
+        Ok(cost)
+    }
+
+    /// Each run under valgrind. A copy without debug information, which valgrind 3.19 cannot read when clang 22 wrote it; beside the
+    /// program, which may look for its own parts there.
+    pub(crate) fn instructions(&self) -> Result<Instructions> {
+        let stripped = self.executable.with_extension("stripped");
+        timed(Command::new("strip").arg("-g").arg("-o").arg(&stripped).arg(self.executable))?.expect_success()?;
+        let mut sum = 0;
+        for arguments in self.arguments {
+            let mut command = Command::new("valgrind");
+            command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&stripped);
+            let output = prepared(command, arguments, self.environment, self.place).output().context("valgrind")?;
+            let log = String::from_utf8_lossy(&output.stderr).into_owned();
+            let count = log.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse::<u64>().ok());
+            sum += count.with_context(|| format!("valgrind gave no instruction count: {log}"))?;
+        }
+        Ok(Instructions(sum))
+    }
 }
 
 /// Bytes of an executable in memory.

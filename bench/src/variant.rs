@@ -13,6 +13,8 @@ pub(crate) struct Variant {
     pub(crate) rust: Option<RustBuild>,
     /// What runs the program, if not the system itself.
     pub(crate) runner: &'static [&'static str],
+    /// Built with the profile of a run for the instructions' count, from this other variant that stands before it.
+    pub(crate) trained_by: Option<&'static str>,
 }
 
 /// A compiler with its options.
@@ -40,6 +42,7 @@ impl Variant {
             c: Some(CBuild { compiler: cc.clone(), options, may_lack_runtime: false }),
             rust: Some(RustBuild { command, flags: "" }),
             runner: &[],
+            trained_by: None,
         };
         let ours_for_c = |name, options| Self { rust: None, ..ours(name, options, &[]) };
         let peer = |name, options, flags: Option<&'static str>| Self {
@@ -47,10 +50,12 @@ impl Variant {
             c: Some(CBuild { compiler: PathBuf::from("clang-22"), options, may_lack_runtime: true }),
             rust: flags.map(|flags| RustBuild { command: &["build"], flags }),
             runner: &[],
+            trained_by: None,
         };
         vec![
             peer("plain", &[], Some("")),
             ours("bbprof", &[], &["bbprof", "build", "--deps=all"]),
+            Self { trained_by: Some("bbprof"), ..ours_for_c("bbprof --weights", &[]) },
             ours_for_c("bbprof -fPIC", &["-fPIC"]),
             ours("bbprof shared", &["--bbprof-storage=shared"], &["bbprof", "build", "--deps=all", "--storage=shared"]),
             ours("bbprof atomic", &["--bbprof-storage=atomic"], &["bbprof", "build", "--deps=all", "--storage=atomic"]),

@@ -1,6 +1,8 @@
 //! What is run: programs that are not ours, and kernels, each with an amount of work to count instructions by and one to take
 //! times by.
 
+use crate::python;
+use anyhow::Result;
 use bbprof_tests::{CProgram, ada, lua, sqlite, zstd};
 use std::path::{Path, PathBuf};
 
@@ -12,10 +14,13 @@ pub(crate) struct Workload {
     pub(crate) group: Group,
     /// The program.
     pub(crate) source: Source,
-    /// Arguments under valgrind, which runs some 50 times slower: enough for the program itself to outweigh starting and ending.
-    pub(crate) counted: Vec<String>,
-    /// Arguments when time is taken: about a second, so that the clock's grain and the scheduler matter little.
-    pub(crate) timed: Vec<String>,
+    /// Arguments of each run under valgrind, which is some 50 times slower: enough for the program itself to outweigh starting and
+    /// ending.
+    pub(crate) counted: Vec<Vec<String>>,
+    /// Arguments of each run when time is taken: about a second, so that the clock's grain and the scheduler matter little.
+    pub(crate) timed: Vec<Vec<String>>,
+    /// What the runs find in their environment.
+    pub(crate) environment: Vec<(&'static str, String)>,
 }
 
 /// What a program is made from.
@@ -24,6 +29,8 @@ pub(crate) enum Source {
     Files(CProgram),
     /// A binary of a cargo package in this folder.
     Package { folder: PathBuf, binary: &'static str },
+    /// The interpreter CPython, with all that it is made of and needs in this folder.
+    Python { folder: PathBuf },
 }
 
 /// Workloads that are averaged together: a kernel is too small for its text or its compile time to mean anything.
@@ -33,19 +40,22 @@ pub(crate) enum Group {
     C,
     /// Rust programs.
     Rust,
+    /// What CPython does.
+    Python,
     /// Tight loops.
     Kernel,
 }
 
 impl Group {
     /// All of them, in the order of the tables.
-    pub(crate) const ALL: [Self; 3] = [Self::C, Self::Rust, Self::Kernel];
+    pub(crate) const ALL: [Self; 4] = [Self::C, Self::Rust, Self::Python, Self::Kernel];
 
     /// What its geometric mean is called.
     pub(crate) const fn mean(self) -> &'static str {
         match self {
             Self::C => "mean of C, C++",
             Self::Rust => "mean of Rust",
+            Self::Python => "mean of CPython",
             Self::Kernel => "mean of kernels",
         }
     }
@@ -76,8 +86,9 @@ const RUST: [(&str, &str, &str); 5] = [
 ];
 
 impl Workload {
-    /// The workloads; `quick` is a sample of each group.
-    pub(crate) fn all(quick: bool) -> Vec<Self> {
+    /// The workloads; `quick` is a sample of each group, without CPython, which takes minutes to build in each way. What they are
+    /// made of is kept in the folder.
+    pub(crate) fn all(quick: bool, kept: &Path) -> Result<Vec<Self>> {
         let mut all = vec![Self::lua(), Self::files(sqlite(), &["20000"], &["400000"])];
         if !quick {
             all.push(Self::files(zstd(), &["300000"], &["1500000"]));
@@ -88,19 +99,24 @@ impl Workload {
             name: binary.to_owned(),
             group: Group::Rust,
             source: Source::Package { folder: folder.join("rust"), binary },
-            counted: vec![counted.to_owned()],
-            timed: vec![timed.to_owned()],
+            counted: vec![vec![counted.to_owned()]],
+            timed: vec![vec![timed.to_owned()]],
+            environment: Vec::new(),
         };
         let kernel = |&(name, counted, timed): &(&str, &str, &str)| Self {
             name: name.to_owned(),
             group: Group::Kernel,
             source: Source::Files(kernels(&folder)),
-            counted: vec![name.to_owned(), counted.to_owned()],
-            timed: vec![name.to_owned(), timed.to_owned()],
+            counted: vec![vec![name.to_owned(), counted.to_owned()]],
+            timed: vec![vec![name.to_owned(), timed.to_owned()]],
+            environment: Vec::new(),
         };
         all.extend(RUST.iter().take(if quick { 2 } else { RUST.len() }).map(rust));
         all.extend(KERNELS.iter().take(if quick { 4 } else { KERNELS.len() }).map(kernel));
-        all
+        if !quick {
+            all.extend(python::workloads(kept)?);
+        }
+        Ok(all)
     }
 
     fn lua() -> Self {
@@ -114,8 +130,9 @@ impl Workload {
             name: program.name.to_owned(),
             group: Group::C,
             source: Source::Files(program),
-            counted: owned(counted),
-            timed: owned(timed),
+            counted: vec![owned(counted)],
+            timed: vec![owned(timed)],
+            environment: Vec::new(),
         }
     }
 }

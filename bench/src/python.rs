@@ -1,0 +1,112 @@
+//! CPython 3.11 from Debian's source package, with pyperformance's scripts from PyPI, in the groups of its documentation.
+
+use crate::measure::{Cost, timed};
+use crate::text;
+use crate::variant::CBuild;
+use crate::workload::{Group, Source, Workload};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Each group with scripts that need nothing but the standard library.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("python math", &["float", "nbody", "pidigits"]),
+    ("python regex", &["regex_compile", "regex_dna", "regex_effbot", "regex_v8"]),
+    ("python scimark", &["scimark"]),
+    ("python serialize", &["json_dumps", "json_loads", "pickle"]),
+    ("python apps", &["deltablue", "hexiom", "pyflate", "richards"]),
+];
+
+/// Wheels from PyPI, with their versions.
+const WHEELS: [&str; 2] = ["pyperf==2.10.0", "pyperformance==1.14.0"];
+
+/// A list of sources for apt, beside those of the machine, which may have no source packages.
+const DEBIAN_SOURCES: &str = "Types: deb-src
+URIs: http://deb.debian.org/debian
+Suites: bookworm
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+";
+
+/// The groups as workloads. A value of each script, once, in the process itself; time is taken of five.
+pub(crate) fn workloads(folder: &Path) -> Result<Vec<Workload>> {
+    let folder = folder.join("python");
+    let scripts = folder.join("site/pyperformance/data-files/benchmarks");
+    let run = |script: &str, values: &str| -> Result<Vec<String>> {
+        let script = scripts.join(format!("bm_{script}/run_benchmark.py"));
+        let options = ["--worker", "--loops=1", "--warmups=0", values].map(str::to_owned);
+        Ok(std::iter::once(text(&script)?.to_owned()).chain(options).collect())
+    };
+    let environment = vec![("PYTHONPATH", text(&folder.join("site"))?.to_owned()), ("PYTHONHASHSEED", "0".to_owned())];
+    let group = |(name, scripts): &(&str, &[&str])| {
+        Ok(Workload {
+            name: (*name).to_owned(),
+            group: Group::Python,
+            source: Source::Python { folder: folder.clone() },
+            counted: scripts.iter().map(|script| run(script, "--values=1")).collect::<Result<_>>()?,
+            timed: scripts.iter().map(|script| run(script, "--values=5")).collect::<Result<_>>()?,
+            environment: environment.clone(),
+        })
+    };
+    GROUPS.iter().map(group).collect()
+}
+
+/// Fetches the sources and the scripts, unless they are there.
+fn fetch(folder: &Path) -> Result<PathBuf> {
+    let (lists, site) = (folder.join("apt"), folder.join("site"));
+    for place in [lists.join("lists/partial"), lists.join("cache/archives/partial"), lists.join("parts"), site.clone()] {
+        std::fs::create_dir_all(&place).with_context(|| place.display().to_string())?;
+    }
+    let archive = || -> Result<Option<PathBuf>> {
+        let mut found = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
+        Ok(found.find(|path| path.to_string_lossy().contains(".orig.tar.")))
+    };
+    if archive()?.is_none() {
+        eprintln!("bench: fetching python3.11's source package from Debian");
+        std::fs::write(lists.join("parts/source.sources"), DEBIAN_SOURCES)?;
+        let option = |key: &str, value: &Path| -> Result<String> { Ok(format!("{key}={}", text(value)?)) };
+        for words in [&["update"][..], &["source", "--download-only", "python3.11"]] {
+            let mut command = Command::new("apt-get");
+            command.current_dir(folder).args(["-o", "Dir::Etc::sourcelist=/dev/null"]);
+            command.arg("-o").arg(option("Dir::Etc::sourceparts", &lists.join("parts"))?);
+            command.arg("-o").arg(option("Dir::State::lists", &lists.join("lists"))?);
+            command.arg("-o").arg(option("Dir::Cache", &lists.join("cache"))?).args(words);
+            timed(&mut command)?.expect_success()?;
+        }
+    }
+    for wheel in WHEELS {
+        let name = wheel.split("==").next().unwrap_or(wheel);
+        if site.join(name).is_dir() {
+            continue;
+        }
+        eprintln!("bench: fetching {wheel} from PyPI");
+        let wheels = folder.join("wheels").join(name);
+        let mut command = Command::new("python3");
+        command.args(["-m", "pip", "download", "--quiet", "--no-deps", "--dest"]).arg(&wheels).arg(wheel);
+        timed(&mut command)?.expect_success()?;
+        for entry in std::fs::read_dir(&wheels)? {
+            let mut command = Command::new("python3");
+            timed(command.args(["-m", "zipfile", "-e"]).arg(entry?.path()).arg(&site))?.expect_success()?;
+        }
+    }
+    archive()?.with_context(|| format!("{}: apt-get left no source archive", folder.display()))
+}
+
+/// Builds the interpreter and its modules in a folder of the variant's own.
+pub(crate) fn build(build: &CBuild, folder: &Path, place: &Path) -> Result<Cost> {
+    let archive = fetch(folder)?;
+    let _ = std::fs::remove_dir_all(place);
+    std::fs::create_dir_all(place).with_context(|| place.display().to_string())?;
+    let mut unpack = Command::new("tar");
+    timed(unpack.arg("xf").arg(&archive).args(["--strip-components=1", "-C"]).arg(place))?.expect_success()?;
+    let compiler = std::iter::once(text(&build.compiler)?).chain(build.options.iter().copied()).collect::<Vec<_>>().join(" ");
+    // Programs that the build itself runs write no profiles anywhere.
+    let quiet = |mut command: Command| {
+        command.current_dir(place).env("CC", &compiler).env("OPT", "-O2 -DNDEBUG").env("BBPROF_OFF", "1");
+        command.env("LLVM_PROFILE_FILE", "/dev/null");
+        command
+    };
+    timed(&mut quiet(Command::new("./configure")))?.expect_success()?;
+    let mut make = quiet(Command::new("make"));
+    timed(make.args(["-s", "-j2"]))?.expect_success()
+}
