@@ -1,9 +1,11 @@
-// Plan -> IR. Each counter gets one increment: load, add, store of one word, which the back end fuses into one instruction.
+// Plan -> IR. Each counter gets one increment: load, add, store of one word, which the back end fuses into one instruction; where it does
+// not, because it does not optimise, one instruction is asked for, which no signal handler that counts there can come between.
 #include "apply.h"
 #include "path_register.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/TargetParser/Triple.h"
@@ -20,7 +22,8 @@ StringRef ref(BbprofText Text) { return StringRef(Text.data, Text.size_bytes); }
 
 class Applier {
 public:
-  Applier(Module &M, const BbprofModulePlan &Plan) : M(M), Plan(Plan), Word(Type::getInt64Ty(M.getContext())) {}
+  Applier(Module &M, const BbprofModulePlan &Plan, bool Optimized)
+      : M(M), Plan(Plan), Optimized(Optimized), Word(Type::getInt64Ty(M.getContext())) {}
 
   void run(FlatModule &Flat) {
     for (uint64_t Position = 0; Position < Plan.num_arrays; ++Position)
@@ -181,6 +184,7 @@ private:
     if (Function.num_sites == 0 && Function.num_path_steps == 0)
       return;
     Base = Arrays[Function.array];
+    Fuses = Optimized && !Flat.IR->hasOptNone();
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
       // The entry's first node begins behind the allocas either way.
       Value *Delta = loadDelta(Flat);
@@ -272,10 +276,31 @@ private:
       unsanitized(Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic));
       return;
     }
+    if (!Fuses && Triple(M.getTargetTriple()).getArch() == Triple::x86_64) {
+      addByAssembler(Builder, Address, Amount);
+      return;
+    }
     LoadInst *Old = Builder.CreateAlignedLoad(Word, Address, Align(8));
     StoreInst *New = Builder.CreateAlignedStore(Builder.CreateAdd(Old, Amount), Address, Align(8));
     unsanitized(Old);
     unsanitized(New);
+  }
+
+  void addByAssembler(IRBuilder<> &Builder, Value *Address, Value *Amount) {
+    const auto *Constant = dyn_cast<ConstantInt>(Amount);
+    bool One = Constant && Constant->isOne();
+    SmallVector<Value *, 3> Arguments = {Address, Address};
+    if (!One)
+      Arguments.push_back(Amount);
+    SmallVector<Type *, 3> Types;
+    for (Value *Argument : Arguments)
+      Types.push_back(Argument->getType());
+    auto *Signature = FunctionType::get(Type::getVoidTy(M.getContext()), Types, false);
+    std::string Operands = std::string("=*m,*m") + (One ? "" : ",re") + ",~{dirflag},~{fpsr},~{flags}";
+    CallInst *Add = Builder.CreateCall(InlineAsm::get(Signature, One ? "incq $0" : "addq $2, $0", Operands, true), Arguments);
+    for (unsigned Operand : {0, 1})
+      Add->addParamAttr(Operand, Attribute::get(M.getContext(), Attribute::ElementType, Word));
+    Add->setDoesNotThrow();
   }
 
   // Sanitizers that run after us leave the counters alone.
@@ -302,14 +327,17 @@ private:
 
   Module &M;
   const BbprofModulePlan &Plan;
+  bool Optimized;
   IntegerType *Word;
   SmallVector<GlobalVariable *, 16> Arrays;
   Value *Base = nullptr;
+  // The back end makes one instruction of an increment in this function.
+  bool Fuses = true;
   Instruction *EntryStart = nullptr;
 };
 
 } // namespace
 
-void applyPlan(Module &M, FlatModule &Flat, const BbprofModulePlan &Plan) { Applier(M, Plan).run(Flat); }
+void applyPlan(Module &M, FlatModule &Flat, const BbprofModulePlan &Plan, bool Optimized) { Applier(M, Plan, Optimized).run(Flat); }
 
 } // namespace bbprof

@@ -6,7 +6,7 @@
 
 namespace bbprof {
 
-void applyPlan(llvm::Module &M, FlatModule &Flat, const BbprofModulePlan &Plan);
+void applyPlan(llvm::Module &M, FlatModule &Flat, const BbprofModulePlan &Plan, bool Optimized);
 
 } // namespace bbprof
 

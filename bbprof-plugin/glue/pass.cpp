@@ -32,7 +32,8 @@ public:
 
 class InstrumentPass : public PassInfoMixin<InstrumentPass> {
 public:
-  explicit InstrumentPass(bool OnlyTagged) : OnlyTagged(OnlyTagged) {}
+  InstrumentPass(bool OnlyTagged, OptimizationLevel Level)
+      : OnlyTagged(OnlyTagged), Optimized(Level != OptimizationLevel::O0) {}
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
@@ -43,7 +44,7 @@ public:
     if (Plan->error.size_bytes != 0)
       M.getContext().emitError("bbprof: " + StringRef(Plan->error.data, Plan->error.size_bytes));
     else
-      bbprof::applyPlan(M, Flat, *Plan);
+      bbprof::applyPlan(M, Flat, *Plan, Optimized);
     bbprof_free_plan(Plan);
     return PreservedAnalyses::none();
   }
@@ -51,6 +52,7 @@ public:
 
 private:
   bool OnlyTagged;
+  bool Optimized;
 };
 
 void optimizerLast(ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
@@ -58,7 +60,7 @@ void optimizerLast(ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLT
   if (PreLink && Level != OptimizationLevel::O0)
     MPM.addPass(TagPass());
   else
-    MPM.addPass(InstrumentPass(Phase == ThinOrFullLTOPhase::ThinLTOPostLink));
+    MPM.addPass(InstrumentPass(Phase == ThinOrFullLTOPhase::ThinLTOPostLink, Level));
 }
 
 // A plugin for one LLVM in a compiler built on another would crash in ways that explain nothing.
@@ -83,7 +85,7 @@ void registerPasses(PassBuilder &PB) {
     report_fatal_error(Message, false);
   PB.registerOptimizerLastEPCallback(optimizerLast);
   PB.registerFullLinkTimeOptimizationLastEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(InstrumentPass(true)); });
+      [](ModulePassManager &MPM, OptimizationLevel Level) { MPM.addPass(InstrumentPass(true, Level)); });
 }
 
 } // namespace

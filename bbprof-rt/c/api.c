@@ -9,10 +9,10 @@ static struct process *current(void) {
     return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
 }
 
-/* How many other threads may be inside an activation. */
+/* How many other threads may be in the middle of a block. */
 static int other_threads(const struct process *process) {
     int others = platform_other_threads(process->helper);
-    return others < 0 ? 0 : others;
+    return others < 0 ? 0 : process_running(process, others);
 }
 
 int process_dump(struct process *process, const char *path) {

@@ -68,6 +68,25 @@ static void note_strangers(struct process *process, int others) {
     }
 }
 
+/* How many of these other threads may be in the middle of a block. One that waits for another is not: it is in a call from which it may
+ * not come back, and counts are right as they are there. */
+int process_running(const struct process *process, int others) {
+    return others != 0 && platform_threads_rest(process->helper, process, sizeof *process) ? 0 : others;
+}
+
+/* Threads of a pool look for work for a moment before they wait: they get that moment. */
+#define MOMENTS 10
+#define MOMENT_NANOSECONDS 100000u
+
+static int running_soon(const struct process *process, int others) {
+    int running = process_running(process, others);
+    for (int moment = 0; running != 0 && moment < MOMENTS; moment++) {
+        platform_sleep(MOMENT_NANOSECONDS);
+        running = process_running(process, count_others(process));
+    }
+    return running;
+}
+
 void process_finish(struct process *process, enum raw_fate fate, int status) {
     /* A child of vfork or of a bare clone that calls exit: not ours to end. */
     if (process->finished || process->pid != platform_process_id())
@@ -84,7 +103,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     if (process->raw.in_use && !saved) {
         rescue(process, others != 0);
         note_strangers(process, others);
-        raw_set_fate(process, fate, status, others);
+        raw_set_fate(process, fate, status, running_soon(process, others));
         if (others == 0)
             pool_take(process);
     }
@@ -109,7 +128,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
             entries_of_exec(exec_path, append_to_log, process);
         process->announced = fate;
         raw_set_interrupted(process, handlers_running(process));
-        raw_set_fate(process, fate, status, others);
+        raw_set_fate(process, fate, status, process_running(process, others));
         /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */
         if (fate == FATE_EXIT_AT_ONCE && others == 0 && pool_take(process))
             return;

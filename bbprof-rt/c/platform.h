@@ -69,6 +69,8 @@ bool platform_process_is_gone(int32_t process);
 uint64_t platform_namespace(void);
 /* How many threads of this process are still running, without the caller and `helper`; -1 = cannot be told. */
 int platform_other_threads(int32_t helper);
+/* Do all of them wait, for as long as none of this process's threads wakes them, and not at a word of these bytes? */
+bool platform_threads_rest(int32_t helper, const void *own, size_t num_bytes);
 /* A thread that libc knows nothing of, with the caller's signal mask and TLS (which it must not touch). Stores its id. */
 int platform_start_helper(void (*function)(void *), void *context, int32_t *thread);
 void platform_sleep(uint64_t nanoseconds);

@@ -83,87 +83,6 @@ bool platform_thread_exists(int32_t process, int32_t thread) {
     return CALL3(__NR_tgkill, process, thread, 0) != -ESRCH;
 }
 
-/* Field `number` (from 3) of a `stat` file of /proc; the second field is a name in parentheses that may hold anything. */
-static bool read_stat_field(const char *path, int number, uint64_t *value) {
-    char bytes[512];
-    int file = platform_open(path, OPEN_READ);
-    if (file < 0)
-        return false;
-    long length = platform_read(file, bytes, sizeof bytes - 1);
-    platform_close(file);
-    long at = length;
-    while (at > 0 && bytes[at - 1] != ')')
-        at--;
-    if (length <= 0 || at == 0)
-        return false;
-    for (int field = 2; field < number; field++) {
-        while (at < length && bytes[at] != ' ')
-            at++;
-        at++;
-    }
-    *value = 0;
-    while (at < length && bytes[at] >= '0' && bytes[at] <= '9')
-        *value = *value * 10 + (uint64_t)(bytes[at++] - '0');
-    return at < length;
-}
-
-/* The number at the end of what a link of /proc leads to; 0 = none. */
-static uint64_t number_behind(const char *path) {
-    char target[64];
-    long length = CALL3(__NR_readlink, path, target, sizeof target);
-    uint64_t number = 0;
-    bool within = false;
-    for (long at = 0; at < length; at++) {
-        bool is_digit = target[at] >= '0' && target[at] <= '9';
-        if (is_digit)
-            number = (within ? number * 10 : 0) + (uint64_t)(target[at] - '0');
-        within = is_digit;
-    }
-    return number;
-}
-
-/* A thread that is past its last instruction in user space stays listed for a moment; only this flag of the kernel tells. */
-#define FLAG_EXITING 4u
-
-static bool thread_runs(int32_t thread) {
-    char path[64];
-    uint64_t flags;
-    struct text text = text_in(path, sizeof path);
-    text_add(&text, "/proc/self/task/");
-    text_add_number(&text, (uint64_t)thread);
-    text_add(&text, "/stat");
-    return read_stat_field(path, 9, &flags) && (flags & FLAG_EXITING) == 0;
-}
-
-/* Threads have other numbers in /proc where that is an outer namespace's. */
-static int32_t thread_id_in_proc(void) {
-    int32_t thread = (int32_t)number_behind("/proc/thread-self");
-    return thread != 0 ? thread : platform_thread_id();
-}
-
-struct thread_count {
-    int32_t self;
-    int others;
-};
-
-static void count_thread(void *context, const char *name) {
-    struct thread_count *count = context;
-    int32_t thread = 0;
-    for (; *name >= '0' && *name <= '9'; name++)
-        thread = thread * 10 + (*name - '0');
-    if (thread != 0 && thread != count->self && thread_runs(thread))
-        count->others++;
-}
-
-int platform_other_threads(int32_t helper) {
-    struct thread_count count = {thread_id_in_proc(), 0};
-    if (platform_list("/proc/self/task", count_thread, &count) < 0)
-        return -1;
-    if (helper != 0 && platform_thread_exists(platform_process_id(), helper))
-        count.others--;
-    return count.others < 0 ? 0 : count.others;
-}
-
 void platform_wait(uint32_t *word, uint32_t value) {
     CALL6(__NR_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, 0, 0, 0);
 }
@@ -334,7 +253,7 @@ size_t platform_host(char *name, size_t size) {
 
 uint64_t platform_start_ticks(void) {
     uint64_t ticks = 0;
-    return read_stat_field("/proc/self/stat", 22, &ticks) ? ticks : 0;
+    return platform_stat_field("/proc/self/stat", 22, &ticks) ? ticks : 0;
 }
 
 bool platform_process_is_gone(int32_t process) {
@@ -343,7 +262,7 @@ bool platform_process_is_gone(int32_t process) {
 
 uint64_t platform_namespace(void) {
     char boot[40] = {0};
-    uint64_t identity = number_behind("/proc/self/ns/pid");
+    uint64_t identity = platform_number_behind("/proc/self/ns/pid");
     int file = platform_open("/proc/sys/kernel/random/boot_id", OPEN_READ);
     if (file < 0 || identity == 0)
         return 0;

@@ -4,6 +4,7 @@
 
 #include <asm/unistd.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #if !defined(__x86_64__)
 #error "the bbprof runtime has system calls for x86-64 only so far"
@@ -29,5 +30,10 @@ static inline bool failed(long result) {
 
 #define KERNEL_SIGNAL_SET_BYTES 8
 #define SIGNAL_BIT(number) (UINT64_C(1) << ((number) - 1))
+
+/* Field `number` (from 3) of a `stat` file of /proc; the second field is a name in parentheses that may hold anything. */
+bool platform_stat_field(const char *path, int number, uint64_t *value);
+/* The number at the end of what a link of /proc leads to; 0 = none. */
+uint64_t platform_number_behind(const char *path);
 
 #endif

@@ -59,6 +59,9 @@
 #define platform_namespace bbprof_platform_namespace
 #define platform_open bbprof_platform_open
 #define platform_other_threads bbprof_platform_other_threads
+#define platform_number_behind bbprof_platform_number_behind
+#define platform_stat_field bbprof_platform_stat_field
+#define platform_threads_rest bbprof_platform_threads_rest
 #define platform_parent_id bbprof_platform_parent_id
 #define platform_process_id bbprof_platform_process_id
 #define platform_process_is_gone bbprof_platform_process_is_gone
@@ -98,6 +101,7 @@
 #define process_lock bbprof_process_lock
 #define process_lock_inherit bbprof_process_lock_inherit
 #define process_revoke bbprof_process_revoke
+#define process_running bbprof_process_running
 #define process_unlock bbprof_process_unlock
 #define raw_abandon bbprof_raw_abandon
 #define raw_append bbprof_raw_append

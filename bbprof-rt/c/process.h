@@ -243,6 +243,8 @@ bool pool_take(struct process *process);
 void process_finish(struct process *process, enum raw_fate fate, int status);
 /* The process is about to end without destructors: says so in the raw profile, which is right as it is. */
 void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path);
+/* How many of this many other threads may be in the middle of a block. */
+int process_running(const struct process *process, int others);
 /* It has not ended. */
 void process_revoke(struct process *process, enum raw_fate fate);
 

@@ -118,6 +118,27 @@ void threads_end_quietly(void) {
   for (;;)
     pause();
 }
+static pthread_mutex_t rest_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t rest_end = PTHREAD_COND_INITIALIZER;
+static unsigned at_rest;
+static void *thread_that_rests(void *times) {
+  thread_work(times);
+  pthread_mutex_lock(&rest_lock);
+  at_rest++;
+  for (;;)
+    pthread_cond_wait(&rest_end, &rest_lock);
+}
+/* As the threads of a pool do that has nothing to do. */
+void threads_rest(void) {
+  for (unsigned i = 0; i < 3; i++)
+    start(thread_that_rests, (void *)70);
+  for (int all_rest = 0; !all_rest;) {
+    pthread_mutex_lock(&rest_lock);
+    all_rest = at_rest == 3;
+    pthread_mutex_unlock(&rest_lock);
+  }
+  exit(24);
+}
 void threads_fault(void) {
   start(thread_that_faults, NULL);
   for (;;)
