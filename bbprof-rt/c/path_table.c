@@ -34,7 +34,8 @@ static void link_in(struct path_table *table, struct raw_path *path) {
     *bucket = path;
 }
 
-/* Makes room in the buckets for this many paths. Without memory for it chains get longer. */
+/* Makes room in the buckets for this many paths. Without memory for it chains get longer. The old ones stay: a handler may have interrupted the
+ * thread that looks into them. All that were ever given up are together smaller than those in force. */
 static bool widen(struct path_table *table, uint64_t paths) {
     uint64_t num = table->buckets == NULL ? BBPROF_PAGE_BYTES / sizeof *table->buckets : table->mask + 1;
     while (num < paths)
@@ -44,8 +45,6 @@ static bool widen(struct path_table *table, uint64_t paths) {
     struct raw_path **buckets = platform_map_private(num * sizeof *buckets);
     if (buckets == NULL)
         return table->buckets != NULL;
-    if (table->buckets != NULL)
-        platform_unmap(table->buckets, (table->mask + 1) * sizeof *buckets);
     table->buckets = buckets;
     table->mask = num - 1;
     for (struct path_chunk *chunk = table->chunks; chunk != NULL; chunk = chunk->next)

@@ -38,7 +38,7 @@ fn as_text() {
     assert!(all.contains("\n    entry #0 #1 #2 #3 #5 goes on at #1\n    a.c:2 3 4 2\n"), "{all}");
     assert!(all.contains("\n    ... #1 #2 vanishes in a call\n"), "{all}");
     assert!(all.ends_with("\n    ... #1 #6 leaves\n    a.c:2 6\n"), "{all}");
-    assert!(all.contains("\n    100.0 % of 1 iterations from #1 to #1, 14.0 instructions on average\n"), "{all}");
+    assert!(all.contains("\n    100.0 % of 1 iterations from #1 to #1, 13.0 instructions on average\n"), "{all}");
     let half = written(9, Some(500));
     assert!(half.contains("\n1 paths cover 50.0 % of them\n") && half.matches(" path ").count() == 1, "{half}");
     assert!(written(0, Some(1000)).ends_with("\n4 paths cover 100.0 % of them\n"));
