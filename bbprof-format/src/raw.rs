@@ -34,7 +34,8 @@
 //!     96     8  what tells the process ids of its machine, boot and namespace from others; zero = not known, or no pool
 //!    104     8  its complement, or zero
 //!    112     8  number of resets, a guarded word: these are the counts since the last
-//!    120     8  at the last reset: other threads alive | activations interrupted by handlers << 16, a guarded word
+//!    120     8  at the last reset, or if there was none at the fork: other threads alive | activations interrupted by handlers << 16,
+//!               a guarded word
 //!    128   ...  log: entries of 64 bytes, to an entry of kind 0 (running) or "END." (complete)
 //! ```
 //! A guarded word is a 32-bit value and, above it, its complement: one atomic store, and damage shows.
@@ -105,7 +106,8 @@ pub struct RawProfile {
     pub interrupted: u32,
     /// How many times `bbprof_reset` was called: the counts are those since the last.
     pub resets: u32,
-    /// At the last reset: other threads alive, and activations that handlers had interrupted. At most 65,535 each.
+    /// At the last reset, or at the fork that made the process: other threads alive, and activations that handlers had interrupted. At
+    /// most 65,535 each.
     pub at_reset: (u16, u16),
     /// How many threads had counters of their own, dead ones included.
     pub threads: u32,

@@ -64,9 +64,10 @@ fn caveat(raw: &RawProfile) -> Option<String> {
     }
     match raw.at_reset {
         (0, 0) => {}
-        (0, _) => reasons.push(
-            "at the reset a signal handler was running that had interrupted other code: that activation may be one execution off".to_owned(),
-        ),
+        (0, _) => reasons.push(format!(
+            "at the {} a signal handler was running that had interrupted other code: that activation may be one execution off",
+            if raw.resets == 0 { "fork" } else { "reset" }
+        )),
         (live, _) => reasons.push(format!(
             "{} running at the reset, which reads counter by counter: what they did meanwhile may be in some counts and not in others",
             threads(live.into())

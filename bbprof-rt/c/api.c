@@ -50,10 +50,6 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
     return why;
 }
 
-static uint32_t halves(int low, uint32_t high) {
-    return (low > 0xffff ? 0xffffu : (uint32_t)low) | (high > 0xffff ? 0xffffu : high) << 16;
-}
-
 /* Other threads cannot be stopped and their counters not be cleared under them. So the counts of now are kept as a baseline, in
  * those of two sets of segments that is not in force, and one store puts them in force. */
 int bbprof_reset(void) {
@@ -85,7 +81,7 @@ int bbprof_reset(void) {
         path_tables_reset(image, role);
     }
     if (why == 0)
-        raw_set_baseline(process, role, halves(other_threads(process), handlers_running(process)));
+        raw_set_baseline(process, role, at_beginning(other_threads(process), handlers_running(process)));
     process_unlock(process);
     return why;
 }

@@ -97,7 +97,9 @@ void fork_in_child(void) {
         process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = process->finished = false;
         process->announced = FATE_NOT_SEEN;
         process->interrupted = 0;
-        process->baseline = process->resets = process->at_reset = 0;
+        process->baseline = process->resets = 0;
+        uint32_t interrupted = handlers_running(process);
+        process->at_reset = at_beginning(0, interrupted);
         process->threads = 0;
         process->num_dumps = 0;
         if (process->raw.in_use)
@@ -109,7 +111,7 @@ void fork_in_child(void) {
             entries_of_image(image, append_to_log, process);
             restart_bank(process, image, BANK_TLS);
             restart_bank(process, image, BANK_GLOBAL);
-            path_tables_restart(process, image);
+            path_tables_restart(process, image, interrupted != 0);
         }
         raw_publish(process);
         if (process->helper != 0)

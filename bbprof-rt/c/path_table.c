@@ -127,14 +127,48 @@ void path_tables_reset(struct image *image, enum raw_role role) {
                 chunk->records[i].baseline[role - ROLE_BASELINE_1] = __atomic_load_n(&chunk->records[i].count, __ATOMIC_RELAXED);
 }
 
-void path_tables_restart(struct process *process, struct image *image) {
-    for (struct path_table *table = image->path_tables; table != NULL; table = table->next) {
-        for (; table->chunks != NULL; table->chunks = table->chunks->next)
+/* A forking thread that a handler interrupted may have found a record and be about to count in it: in the child the records stay where they are,
+ * in its own file and with no executions. */
+static void rehouse(struct process *process, const struct image *image, struct path_chunk *chunk) {
+    uint64_t offset;
+    struct raw_path *records = (struct raw_path *)raw_reserve(process, chunk->num_bytes, &offset), *from = chunk->records;
+    for (uint32_t i = 0; i < chunk->used && records != NULL; i++)
+        records[i] = (struct raw_path){.place = from[i].place, .number = from[i].number, .next = from[i].next};
+    if (records == NULL || raw_map_over(process, from, records, offset, chunk->num_bytes) != 0) {
+        platform_map_fresh(from, chunk->num_bytes);
+        for (uint32_t i = 0; i < chunk->used && records != NULL; i++)
+            from[i] = records[i];
+        entries_of_note("There was no room for the paths that were known at the fork: their counts are here only if an exit was seen.",
+                        append_to_log, process);
+    } else if (offset != 0) {
+        entry_of_paths(image, offset, sizeof *records, chunk->capacity, append_to_log, process);
+    }
+    if (records != NULL)
+        platform_unmap(records, chunk->num_bytes);
+}
+
+/* Nobody is to find its records. Pages stay in their place, as a handler may have interrupted its thread unseen, on another stack. */
+static void forget(struct path_table *table, bool is_own) {
+    for (; table->chunks != NULL; table->chunks = table->chunks->next) {
+        if (is_own)
+            platform_map_fresh(table->chunks->records, table->chunks->num_bytes);
+        else
             platform_unmap(table->chunks->records, table->chunks->num_bytes);
-        for (uint64_t i = 0; i <= table->mask; i++)
-            if (table->buckets[i] != NULL) /* others are on pages that were never touched */
-                table->buckets[i] = NULL;
-        table->owner = table->owner == process->forking_thread ? platform_thread_id() : THREAD_NONE;
+    }
+    for (uint64_t i = 0; i <= table->mask; i++)
+        if (table->buckets[i] != NULL) /* others are on pages that were never touched */
+            table->buckets[i] = NULL;
+}
+
+void path_tables_restart(struct process *process, struct image *image, bool interrupted) {
+    for (struct path_table *table = image->path_tables; table != NULL; table = table->next) {
+        bool is_own = table->owner == process->forking_thread;
+        if (is_own && interrupted)
+            for (struct path_chunk *chunk = table->chunks; chunk != NULL; chunk = chunk->next)
+                rehouse(process, image, chunk);
+        else
+            forget(table, is_own);
+        table->owner = is_own ? platform_thread_id() : THREAD_NONE;
     }
 }
 

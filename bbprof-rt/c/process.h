@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 5u
+#define PROCESS_ABI 6u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -91,7 +91,8 @@ struct process {
     bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;
     bool finished;
     uint32_t announced; /* enum raw_fate: the end that the process announced last */
-    uint32_t baseline, resets, at_reset; /* at_reset: other threads that ran at the last one | handlers that did << 16 */
+    uint32_t baseline, resets;
+    uint32_t at_reset; /* at the last one, or at the fork: other threads that ran | handlers that did << 16 */
     uint32_t threads, num_dumps;
     uint32_t interrupted; /* activations of the ending thread that handlers interrupted which still run */
     int dump_signal;         /* 0 = none */
@@ -181,8 +182,8 @@ bool path_table_count(struct process *process, const struct image *image, struct
 void path_tables_disown(struct image *image);
 /* The counts of now become the baseline of this role. */
 void path_tables_reset(struct image *image, enum raw_role role);
-/* In a fork's child: all tables are empty; the forking thread keeps its own. */
-void path_tables_restart(struct process *process, struct image *image);
+/* In a fork's child: all tables are empty; the forking thread keeps its own, and its records, without counts, if it was interrupted. */
+void path_tables_restart(struct process *process, struct image *image, bool interrupted);
 /* How many records there are; those that come later are not among them. */
 uint64_t path_tables_freeze(struct image *image);
 uint64_t path_tables_frozen(const struct image *image);
@@ -230,6 +231,10 @@ int snapshot_save(struct process *process, enum raw_fate fate, int status, int l
 /* handlers.c */
 /* How many activations of the calling thread were interrupted, in the middle of a block, by signal handlers that still run. */
 uint32_t handlers_running(struct process *process);
+/* What ran when counting began anew, as the header has it. */
+static inline uint32_t at_beginning(int threads, uint32_t handlers) {
+    return (threads > 0xffff ? 0xffffu : (uint32_t)threads) | (handlers > 0xffff ? 0xffffu : handlers) << 16;
+}
 
 /* pool.c: `%m` */
 void pool_running_path(const struct process *process, uint32_t pid, uint64_t begun_ns, char *path, size_t size);

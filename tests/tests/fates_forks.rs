@@ -1,0 +1,51 @@
+//! Forks in a signal handler, in the middle of anything: children count on in what was interrupted, in their own files, and `verify` says
+//! that their counts begin in the middle of an activation.
+
+use bbprof_format::raw::RawProfile;
+use bbprof_tests::{Exported, Run, Sandbox, Truth, tool};
+use std::collections::HashMap;
+use std::path::Path;
+
+const CHILDREN: usize = 40;
+
+fn check(options: &[&str]) {
+    let sandbox = Sandbox::new("forks");
+    let program = sandbox.join("forks");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/forks/forks.c");
+    let compile = Run::new(tool("bbprof-cc")).args(["-O2", "-w", "-D_GNU_SOURCE"]).args(options).arg(source);
+    compile.arg("-o").arg(&program).ok();
+    std::fs::create_dir(sandbox.join("raw")).expect("a folder in the sandbox");
+    Truth::create(&sandbox.join("truth"));
+    let run = Run::new(&program).env("TRUTH", sandbox.join("truth")).env("BBPROF_OUT", sandbox.join("raw/%p.bbraw"));
+    // Its exit code is the number of children that crashed.
+    run.ok();
+    let truths: HashMap<u32, Truth> = Truth::read(&sandbox.join("truth")).into_iter().map(|truth| (truth.pid, truth)).collect();
+    assert_eq!(truths.len(), 1 + CHILDREN, "{options:?}");
+    let mut begun_within = 0;
+    for path in sandbox.raw_profiles("raw") {
+        let profile = RawProfile::read(&std::fs::read(&path).expect("a raw profile")).unwrap_or_else(|error| panic!("{error}"));
+        let verified = Run::new(tool("bbprof")).arg("verify").arg(&path).outcome();
+        let said = verified.text();
+        let is_within = said.contains("at the fork a signal handler was running that had interrupted other code");
+        begun_within += usize::from(is_within);
+        let exported = Exported::of(std::slice::from_ref(&path));
+        // What a child has not begun, it has not entered: its handler, and the activation that was interrupted.
+        let open: &[&str] = if is_within { &["step"] } else { &[] };
+        truths[&profile.process.pid].compare(&exported, open, &format!("{options:?} {said}"));
+        assert_eq!(verified.code, if is_within { 5 } else { 0 }, "{options:?} {said}");
+    }
+    assert!(begun_within > CHILDREN / 2, "{options:?}: {begun_within} children began in the middle of an activation");
+}
+
+#[test]
+fn in_a_handler() {
+    check(&[]);
+    check(&["-fPIC", "--bbprof-storage=shared"]);
+}
+
+#[test]
+fn in_a_handler_with_paths() {
+    check(&["--bbprof-counters=paths"]);
+    check(&["--bbprof-counters=paths", "--bbprof-path-array=0"]);
+    check(&["--bbprof-counters=paths", "--bbprof-path-array=0", "-fPIC"]);
+}
