@@ -14,12 +14,14 @@
 //! The same program run again on the same input gives no difference: counts are exact, and nothing is rounded away.
 
 mod cells;
+mod earlier_lines;
 mod matching;
 mod moving;
 
 use crate::view::FunctionView;
 use crate::{FileId, FunctionCounts, Profile, demangle};
 use cells::{Cell, Cells, Work};
+pub use earlier_lines::{EarlierLines, earlier_lines};
 pub use matching::MatchedBy;
 use matching::{Match, match_functions};
 use moving::Moving;
@@ -179,8 +181,7 @@ fn side(functions: &[FunctionView<'_>], positions: &Positions) -> Option<Side> {
 /// The two functions, when they are one each and have the same graph.
 fn same_graph<'p>(found: &Match<'p>) -> Option<(FunctionView<'p>, FunctionView<'p>)> {
     let ([a], [b]) = (&found.a[..], &found.b[..]) else { return None };
-    let is_same = a.manifest.shape == b.manifest.shape && a.manifest.nodes.len() == b.manifest.nodes.len();
-    is_same.then_some((*a, *b))
+    a.has_graph_of(b).then_some((*a, *b))
 }
 
 /// Splits the change of one match, but for what inlining may have moved, which goes to `moving`.

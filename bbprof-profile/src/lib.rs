@@ -40,7 +40,7 @@ pub use bbprof_format::merged::{ImageCounters, MergedProfile, Process};
 pub use branches::Branch;
 pub use call_graph::{Call, CallGraph, FunctionId, InclusiveCosts, Target};
 pub use call_view::{CallView, CalleeView};
-pub use diff::{Change, Diff, FunctionDiff, MatchedBy, Side};
+pub use diff::{Change, Diff, EarlierLines, FunctionDiff, MatchedBy, Side, earlier_lines};
 pub use error::ProfileError;
 pub use frame::Frame;
 pub use image::{Image, LinkedModule};

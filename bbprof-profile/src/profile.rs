@@ -2,6 +2,7 @@
 
 use crate::view::FunctionView;
 use crate::{FileId, Files, Image, ProfileError, SolvedImage};
+use bbprof_format::BuildId;
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{ImageCounters, Process};
 use std::sync::Arc;
@@ -96,6 +97,11 @@ impl Profile {
     /// Paths of the images.
     pub fn image_paths(&self) -> impl Iterator<Item = &str> {
         self.images.iter().map(|image| image.path.as_str())
+    }
+
+    /// Its images: where each was when it ran, and which link it is.
+    pub fn image_builds(&self) -> impl Iterator<Item = (&str, BuildId)> {
+        self.images.iter().map(|image| (image.path.as_str(), image.image.build_id))
     }
 
     /// How many edges had a counter of their own (check mode).

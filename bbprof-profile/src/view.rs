@@ -47,6 +47,18 @@ impl<'p> FunctionView<'p> {
         Self { counts, image, module, manifest: &module.functions[counts.function as usize] }
     }
 
+    /// Whether the other, of whatever profile, has the same graph: nodes and edges of the same number are the same.
+    pub(crate) fn has_graph_of(&self, other: &FunctionView<'_>) -> bool {
+        let (own, other) = (self.manifest, other.manifest);
+        own.shape == other.shape && own.nodes.len() == other.nodes.len() && own.edges.len() == other.edges.len()
+    }
+
+    /// This function with the counts of the other, where that has the same code: graph and opcodes, wherever its lines are.
+    pub(crate) fn with_counts_of(self, other: FunctionView<'p>) -> Option<Self> {
+        let has_same_code = self.has_graph_of(&other) && self.manifest.content == other.manifest.content;
+        has_same_code.then_some(Self { counts: other.counts, ..self })
+    }
+
     /// Its linker symbol.
     #[must_use]
     pub fn symbol(&self) -> &'p str {

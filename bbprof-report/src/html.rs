@@ -5,6 +5,7 @@
 //! data/f0.js ...      functions: blocks, edges, places, calls; neighbours of one module together
 //! data/v0.js ...      the same functions: instruction mix, and paths where they were counted
 //! data/s0.0.js ...    source files in parts of 2,000 lines: text, counts of lines, and which blocks stand on them
+//! data/before.*.js    of a comparison: the same of the earlier profile, its index too
 //! ```
 //! A browser does not let a page that was opened from a disk read files, but it lets it run scripts; so every piece is a script
 //! that hands its data over (`bbprofData(name, data)`): JSON, deflated, in base 64. As one file, the page has the same pieces in
@@ -43,12 +44,24 @@ const PIECES_AT_ONCE: usize = 64;
 pub struct SourceText {
     /// Its text.
     pub text: String,
-    /// Whether it was modified after the program was linked, so that lines may have moved.
-    pub is_newer: bool,
+    /// Why lines may have moved since the build.
+    pub doubt: Option<Doubt>,
 }
 
-/// What the profile is compared with: the page then shows what changed, and why.
-#[derive(Clone, Copy, Debug)]
+/// Why the text may not be what the program was built from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Doubt {
+    /// It was modified after the program was linked.
+    Modified,
+    /// The program was built again: when it was linked is not known any more.
+    BuiltAgain,
+}
+
+/// How the text of a source file is got, by its path.
+pub type ReadSource<'r> = &'r (dyn Fn(&str) -> io::Result<SourceText> + Sync);
+
+/// What the profile is compared with: the page then shows what changed, and why, and has pages of both.
+#[derive(Clone, Copy)]
 pub struct Earlier<'p> {
     /// The earlier profile.
     pub profile: &'p Profile,
@@ -56,6 +69,8 @@ pub struct Earlier<'p> {
     pub diff: &'p Diff,
     /// Whether its counts are exact.
     pub is_exact: bool,
+    /// Gets its sources.
+    pub read: ReadSource<'p>,
 }
 
 /// Writes the explorer as one page.
@@ -65,12 +80,12 @@ pub struct Earlier<'p> {
 pub fn write_html_file(
     profile: &Profile,
     earlier: Option<Earlier<'_>>,
-    read: impl Fn(&str) -> io::Result<SourceText> + Sync,
+    read: ReadSource<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let [head, code, end] = page()?;
     out.write_all(head.as_bytes())?;
-    each_piece(profile, earlier, false, &read, &mut |piece| {
+    each_piece(profile, earlier, false, read, &mut |piece| {
         out.write_all(element(&piece).as_bytes())?;
         if piece.name == INDEX { out.write_all(code.as_bytes()) } else { Ok(()) }
     })?;
@@ -84,11 +99,11 @@ pub fn write_html_file(
 pub fn write_html_folder(
     profile: &Profile,
     earlier: Option<Earlier<'_>>,
-    read: impl Fn(&str) -> io::Result<SourceText> + Sync,
+    read: ReadSource<'_>,
     mut put: impl FnMut(&str, &[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let [head, code, end] = page()?;
-    each_piece(profile, earlier, true, &read, &mut |piece| {
+    each_piece(profile, earlier, true, read, &mut |piece| {
         if piece.name == INDEX {
             return put("index.html", [head, &element(&piece), code, end].concat().as_bytes());
         }
@@ -114,7 +129,23 @@ fn each_piece(
     profile: &Profile,
     earlier: Option<Earlier<'_>>,
     is_folder: bool,
-    read: &(impl Fn(&str) -> io::Result<SourceText> + Sync),
+    read: ReadSource<'_>,
+    take: &mut dyn FnMut(Piece) -> io::Result<()>,
+) -> io::Result<()> {
+    pieces_of(profile, "", earlier.as_ref(), is_folder, read, take)?;
+    match earlier {
+        Some(earlier) => pieces_of(earlier.profile, "before.", None, is_folder, earlier.read, take),
+        None => Ok(()),
+    }
+}
+
+/// Makes the pieces of one profile, whose names begin with `prefix`.
+fn pieces_of(
+    profile: &Profile,
+    prefix: &'static str,
+    earlier: Option<&Earlier<'_>>,
+    is_folder: bool,
+    read: ReadSource<'_>,
     take: &mut dyn FnMut(Piece) -> io::Result<()>,
 ) -> io::Result<()> {
     let functions: Vec<FunctionView<'_>> = profile.functions().collect();
@@ -122,14 +153,16 @@ fn each_piece(
     let chunks = functions::chunks(&functions);
     let table = LineTable::new(profile);
     let sources = sources::read_all(profile, &table, &functions, read);
-    take(pack(INDEX, &index::Index::new(profile, earlier.as_ref(), is_folder, &functions, &chunks, &sources))?)?;
-    let before = earlier.as_ref().map(Before::new).unwrap_or_default();
+    let report = index::Report { prefix, is_folder, earlier };
+    take(pack(format!("{prefix}{INDEX}"), &index::Index::new(profile, report, &functions, &chunks, &sources))?)?;
+    let before = earlier.map(Before::new).unwrap_or_default();
     for group in chunks.chunks(PIECES_AT_ONCE).enumerate() {
         let first = group.0 * PIECES_AT_ONCE;
         let make = |(position, range): (usize, &std::ops::Range<usize>)| {
             let number = first + position;
             let chunk = functions::Chunk::new(&functions, range.clone(), &calls, &before);
-            Ok([pack(&format!("f{number}"), &chunk)?, pack(&format!("v{number}"), &views::Views::new(&functions, range.clone()))?])
+            let views = views::Views::new(&functions, range.clone());
+            Ok([pack(format!("{prefix}f{number}"), &chunk)?, pack(format!("{prefix}v{number}"), &views)?])
         };
         let pieces: Vec<io::Result<[Piece; 2]>> = group.1.par_iter().enumerate().map(make).collect();
         pieces.into_iter().try_for_each(|pieces| pieces?.into_iter().try_for_each(&mut *take))?;
@@ -137,7 +170,7 @@ fn each_piece(
     let parts: Vec<(usize, usize)> =
         sources.iter().enumerate().flat_map(|(file, source)| (0..source.num_parts()).map(move |part| (file, part))).collect();
     for group in parts.chunks(PIECES_AT_ONCE) {
-        let make = |(file, part): &(usize, usize)| pack(&format!("s{file}.{part}"), &sources[*file].part(*part));
+        let make = |(file, part): &(usize, usize)| pack(format!("{prefix}s{file}.{part}"), &sources[*file].part(*part));
         let pieces: Vec<io::Result<Piece>> = group.par_iter().map(make).collect();
         pieces.into_iter().try_for_each(|piece| take(piece?))?;
     }

@@ -48,7 +48,7 @@ pub use diff_text::write_diff;
 pub use dot::{dot_files, write_dot};
 pub use exclusions::SourceReader;
 pub use folded::write_folded;
-pub use html::{Earlier, SourceText, write_html_file, write_html_folder};
+pub use html::{Doubt, Earlier, ReadSource, SourceText, write_html_file, write_html_folder};
 pub use json::write_json;
 pub use lcov::write_lcov;
 pub use mix::{MixBy, MixReport};

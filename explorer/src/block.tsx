@@ -103,7 +103,7 @@ export function BlockDetail({ model, fn, id, select }: Props) {
             <tbody>
               {[...lines.values()].map((line, position) => (
                 <tr key={position}>
-                  <td><a href={fileLink(line.file, line.line)} title={model.index.files[line.file]?.path}>{fileName(model.filePath(line.file))}:{line.line}</a></td>
+                  <td><a href={fileLink(model, line.file, line.line)} title={model.index.files[line.file]?.path}>{fileName(model.filePath(line.file))}:{line.line}</a></td>
                   <td class="quiet">{line.columns.length > 0 && `col ${line.columns.sort((a, b) => a - b).join(", ")}`}</td>
                   <td class="number">{line.standing} instr.</td>
                   <td class="quiet name" title={fn.strings[fn.data.scopes[line.scope]![0]]?.slice(0, 2000)}>{line.scope > 0 && `inlined ${clip(fn.strings[fn.data.scopes[line.scope]![0]]!, 48)}`}</td>
@@ -128,7 +128,7 @@ export function CalleeName({ model, fn, callee }: { model: Model; fn: FunctionMo
   if (callee === "asm") return <span class="quiet">inline assembly</span>;
   if ("name" in callee) return <span title="not in this profile">{clip(fn.strings[callee.name]!, 100)}</span>;
   const row = model.rows[callee.function]!;
-  return <a href={functionLink(row.id)} title={row.name.slice(0, 2000)}>{row.shortName}</a>;
+  return <a href={functionLink(model, row.id)} title={row.name.slice(0, 2000)}>{row.shortName}</a>;
 }
 
 function Part({ title, children, isWide }: { title: string; children: ComponentChildren; isWide?: boolean }) {

@@ -21,8 +21,9 @@ export interface Changed {
   matchedBy: "symbol" | "shape" | "name" | null;
   before: Side | null;
   after: Side | null;
-  /** The functions of this report that it is about. */
+  /** Which functions it is about, of the later profile and of the earlier one. */
   ids: number[];
+  idsBefore: number[];
   change: Change;
 }
 
@@ -34,8 +35,9 @@ export interface Changes {
   moved: Count;
   unchanged: number;
   functions: Changed[];
-  /** By function of this report; those that did not change are in neither. */
+  /** By function of the later profile, and of the earlier one; those that did not change are in neither. */
   byId: Map<number, Changed>;
+  byIdBefore: Map<number, Changed>;
 }
 
 function makeChange(parts: Parts): Change {
@@ -55,11 +57,16 @@ export function makeChanges(data: ChangesData): Changes {
     before: side(row.before),
     after: side(row.after),
     ids: row.ids,
+    idsBefore: row.ids_before,
     change: makeChange(row.change),
   }));
   const change = makeChange(data.change);
   const before = read(data.instructions);
   const byId = new Map<number, Changed>();
-  for (const row of functions) for (const id of row.ids) byId.set(id, row);
-  return { before, after: add(before, change.total), isExact: data.is_exact, change, moved: read(data.moved), unchanged: data.unchanged, functions, byId };
+  const byIdBefore = new Map<number, Changed>();
+  for (const row of functions) {
+    for (const id of row.ids) byId.set(id, row);
+    for (const id of row.idsBefore) byIdBefore.set(id, row);
+  }
+  return { before, after: add(before, change.total), isExact: data.is_exact, change, moved: read(data.moved), unchanged: data.unchanged, functions, byId, byIdBefore };
 }

@@ -106,7 +106,7 @@ function Row({ model, row, reason, largest }: { model: Model; row: Changed; reas
   return (
     <tr>
       <td class="name">
-        {id === undefined ? <span title={row.name.slice(0, 2000)}>{clip(row.name)}</span> : <a href={functionLink(id)} title={row.name.slice(0, 2000)}>{model.rows[id]!.shortName}</a>}
+        <a href={id === undefined ? earlierLink(row) : functionLink(model, id)} title={row.name.slice(0, 2000)}>{id === undefined ? clip(row.name) : model.rows[id]!.shortName}</a>
         {row.ids.length > 1 && <span class="quiet"> and {row.ids.length - 1} more</span>}
         <span class="quiet place" title={row.file ?? undefined}>{place}</span>
       </td>
@@ -120,6 +120,9 @@ function Row({ model, row, reason, largest }: { model: Model; row: Changed; reas
     </tr>
   );
 }
+
+/** The page of the first of its functions in the earlier profile. */
+export const earlierLink = (row: Changed) => functionLink({ base: "#/before" }, row.idsBefore[0]!);
 
 function calls(row: Changed): string {
   const [before, after] = [row.before?.calls, row.after?.calls].map((count) => (count === undefined ? "–" : digits(count)));

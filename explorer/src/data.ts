@@ -5,6 +5,8 @@ import type { Written } from "./count";
 export interface Index {
   schema: string;
   producer: string;
+  /** What the names of its pieces begin with. */
+  prefix: string;
   is_folder: boolean;
   is_exact: boolean;
   totals: {
@@ -71,6 +73,7 @@ export interface ChangesData {
     before: Side | null;
     after: Side | null;
     ids: number[];
+    ids_before: number[];
     change: Parts;
   }[];
 }
@@ -98,6 +101,7 @@ export interface FunctionData {
   callers: [number, number, Written][];
   num_paths?: Written;
   before?: Written[];
+  lines_before?: [file: number, [line: number, count: Written][]][];
 }
 
 export interface PathData {
@@ -188,6 +192,9 @@ function piece<T>(name: string): Promise<T> {
 
 export const loadIndex = () => piece<Index>("index");
 
+/** The index of the earlier profile, of a comparison. */
+export const loadEarlierIndex = () => piece<Index>("before.index");
+
 /** The number of the piece that has a function. */
 function pieceOf(index: Index, id: number): number {
   const starts = index.pieces;
@@ -203,26 +210,26 @@ function pieceOf(index: Index, id: number): number {
 
 /** The data of a function, and the texts it refers to. */
 export async function loadFunction(index: Index, id: number): Promise<{ data: FunctionData; strings: string[] }> {
-  const chunk = await piece<FunctionPiece>(`f${pieceOf(index, id)}`);
+  const chunk = await piece<FunctionPiece>(`${index.prefix}f${pieceOf(index, id)}`);
   return { data: chunk.functions[id - chunk.first]!, strings: chunk.strings };
 }
 
 /** Mix and paths of a function, and the texts they refer to. */
 export async function loadViews(index: Index, id: number): Promise<{ data: ViewData; strings: string[] }> {
-  const chunk = await piece<ViewPiece>(`v${pieceOf(index, id)}`);
+  const chunk = await piece<ViewPiece>(`${index.prefix}v${pieceOf(index, id)}`);
   return { data: chunk.functions[id - chunk.first]!, strings: chunk.strings };
 }
 
 /** The part of a file that has this line, by its number. */
 export const partOf = (line: number) => Math.floor((line - 1) / LINES_OF_A_PART);
 
-export const loadPart = (file: number, part: number) => piece<SourcePart>(`s${file}.${part}`);
+export const loadPart = (index: Index, file: number, part: number) => piece<SourcePart>(`${index.prefix}s${file}.${part}`);
 
 /** The parts of a file that have these lines. */
 export function loadSource(index: Index, file: number, from: number, to: number): Promise<SourcePart[]> {
   const last = index.files[file]!.parts - 1;
   const parts: Promise<SourcePart>[] = [];
   const end = Math.min(last, partOf(to));
-  for (let part = Math.max(0, partOf(from)); part <= end; part++) parts.push(loadPart(file, part));
+  for (let part = Math.max(0, partOf(from)); part <= end; part++) parts.push(loadPart(index, file, part));
   return Promise.all(parts);
 }

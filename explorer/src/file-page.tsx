@@ -6,7 +6,7 @@ import { loadPart, partOf, type SourcePart } from "./data";
 import { heat } from "./heat";
 import type { Model } from "./model";
 import { clip } from "./names";
-import { fileLink, functionLink, replace } from "./route";
+import { fileLink, functionLink, pageLink, replace } from "./route";
 import { Lines, type TextLine } from "./source-text";
 import { Fact } from "./function-page";
 import { VirtualList } from "./virtual";
@@ -31,7 +31,7 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
   const want = (part: number) => {
     if (!file || part < 0 || part >= file.parts || wanted.current.has(part)) return;
     wanted.current.add(part);
-    loadPart(id, part).then(
+    loadPart(model.index, id, part).then(
       (data) => setParts((old) => new Map(old).set(part, data)),
       (error: Error) => setError(error.message),
     );
@@ -76,7 +76,7 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
     const copy = new Set(open);
     if (!copy.delete(line)) copy.add(line);
     setOpen(copy);
-    replace(fileLink(id, line));
+    replace(fileLink(model, id, line));
   };
   const row = (position: number) => {
     const row = rows[position]!;
@@ -86,7 +86,7 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
       return (
         <div class="piece-row stand" key={position} style={{ height: `${ROW}px` }}>
           <span class="count">{digits(read(count))}</span>
-          <a href={functionLink(fn, block)} title={model.rows[fn]!.name.slice(0, 2000)}>{clip(model.rows[fn]!.shortName, 90)} #{block}</a>
+          <a href={functionLink(model, fn, block)} title={model.rows[fn]!.name.slice(0, 2000)}>{clip(model.rows[fn]!.shortName, 90)} #{block}</a>
           <span class="quiet">{digits(read(executed))} instr.</span>
         </div>
       );
@@ -112,7 +112,7 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
   return (
     <main class="file-page">
       <header class="function-head">
-        <p class="crumbs"><a href="#/files">Files</a></p>
+        <p class="crumbs"><a href={pageLink(model, "files")}>Files</a></p>
         <h1 class="name clipped">{model.filePath(id)}</h1>
         {model.filePath(id) !== file.path && <p class="symbol">{clip(file.path, 200)}</p>}
         <dl class="facts">

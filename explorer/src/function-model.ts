@@ -41,6 +41,8 @@ export interface Piece {
 
 export interface LineCounts {
   count: Count;
+  /** In the earlier profile, where it is known which line was which. */
+  before: Count | null;
   executed: Count;
   pieces: Piece[];
 }
@@ -112,7 +114,13 @@ export function makeFunction(data: FunctionData, strings: string[], line: number
 function countLines(data: FunctionData, blocks: Block[]): Map<string, LineCounts> {
   const lines = new Map<string, LineCounts>();
   for (const [file, rows] of data.lines) {
-    for (const [line, count, executed] of rows) lines.set(lineKey(file, line), { count: read(count), executed: read(executed), pieces: [] });
+    for (const [line, count, executed] of rows) lines.set(lineKey(file, line), { count: read(count), before: null, executed: read(executed), pieces: [] });
+  }
+  for (const [file, rows] of data.lines_before ?? []) {
+    for (const [line, count] of rows) {
+      const counts = lines.get(lineKey(file, line));
+      if (counts) counts.before = read(count);
+    }
   }
   for (const block of blocks) {
     for (const { place, executed } of block.places) {

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Bar, BlockDetail, CalleeName } from "./block";
-import { reasonsOf } from "./changes";
+import { earlierLink, reasonsOf } from "./changes";
 import { add, descending, digits, percent, read, relative, signed, type Count } from "./count";
 import { loadFunction } from "./data";
 import { makeFunction, type FunctionModel } from "./function-model";
@@ -43,7 +43,7 @@ export function FunctionPage({ model, id, block, view }: { model: Model; id: num
     document.getElementById(`tab-${next}`)?.focus();
     event.preventDefault();
   };
-  const select = (block: number | null) => replace(functionLink(id, block));
+  const select = (block: number | null) => replace(functionLink(model, id, block));
   const lineOf = (fn: FunctionModel) => (block: number) => {
     const at = fn.blocks[block]!.at;
     return at ? (at.file === row.file ? `line ${at.line}` : `${fileName(model.filePath(at.file))}:${at.line}`) : "no line";
@@ -103,7 +103,7 @@ function Head({ model, row }: { model: Model; row: Row }) {
       <p class="crumbs">
         {model.index.images.length > 1 && <>{fileName(model.index.images[image]!)} › </>}
         {(row.file === null || model.filePath(row.file) !== model.modulePath(row.module)) && <>{model.modulePath(row.module)}{row.file !== null && " › "}</>}
-        {row.file !== null && <a href={fileLink(row.file, row.line)}>{model.filePath(row.file)}:{row.line}</a>}
+        {row.file !== null && <a href={fileLink(model, row.file, row.line)}>{model.filePath(row.file)}:{row.line}</a>}
       </p>
       <h1 class={isLong ? "name" : "name clipped"}>{isLong ? row.name : clip(row.name, 160)}</h1>
       {symbol !== row.name && <p class="symbol">{isLong ? symbol : clip(symbol, 120)}</p>}
@@ -115,7 +115,7 @@ function Head({ model, row }: { model: Model; row: Row }) {
         <Fact name="branch bias" value={bias(row.branches, row.majority)} title="Share of branch executions that went their branch's most frequent way" />
         {row.calls > 0 && <Fact name="instructions a call" value={(Number(row.instructions) / Number(row.calls)).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} />}
       </dl>
-      {model.changes && <Before model={model} id={row.id} />}
+      {model.changes && (model.base === "#" ? <Before model={model} id={row.id} /> : <After model={model} id={row.id} />)}
       {copies.length > 1 && (
         <details class="copies">
           <summary>{copies.length} instantiations of this source function</summary>
@@ -123,7 +123,7 @@ function Head({ model, row }: { model: Model; row: Row }) {
             {copies.slice(0, 200).map((copy) => (
               <li key={copy.id}>
                 <span class="number">{digits(copy.instructions)}</span>{" "}
-                {copy.id === row.id ? <b>{copy.shortName}</b> : <a href={functionLink(copy.id)} title={copy.name.slice(0, 2000)}>{copy.shortName}</a>}{" "}
+                {copy.id === row.id ? <b>{copy.shortName}</b> : <a href={functionLink(model, copy.id)} title={copy.name.slice(0, 2000)}>{copy.shortName}</a>}{" "}
                 <span class="quiet">{model.modulePath(copy.module)}</span>
               </li>
             ))}
@@ -144,7 +144,21 @@ function Before({ model, id }: { model: Model; id: number }) {
       Since the earlier profile: <b>{signed(change.total)}</b> instructions ({before ? relative(change.total, before.instructions) : "new"}): {reasonsOf(change)}.{" "}
       {before && after && before.calls !== after.calls && `Calls ${digits(before.calls)} → ${digits(after.calls)}.`}{" "}
       {changed.ids.length > 1 && `All ${changed.ids.length} functions of this name together.`}{" "}
-      {before && changed.matchedBy !== "symbol" && `Found by ${changed.matchedBy}.`}
+      {before && changed.matchedBy !== "symbol" && `Found by ${changed.matchedBy}.`}{" "}
+      {before && <a href={earlierLink(changed)}>Its earlier page</a>}
+    </p>
+  );
+}
+
+/** What became of a function of the earlier profile. */
+function After({ model, id }: { model: Model; id: number }) {
+  const changed = model.changes!.byIdBefore.get(id);
+  if (!changed) return <p class="since">In the later profile: <b>no change</b></p>;
+  const { before, after, change, ids } = changed;
+  return (
+    <p class="since">
+      In the later profile: {after ? <><b>{signed(change.total)}</b> instructions ({relative(change.total, before!.instructions)})</> : <b>gone</b>}: {reasonsOf(change)}.{" "}
+      {ids.length > 0 && <a href={functionLink({ base: "#" }, ids[0]!)}>Its later page</a>}
     </p>
   );
 }
@@ -205,7 +219,7 @@ function Calls({ model, fn, row }: { model: Model; fn: FunctionModel; row: Row }
             <tr key={caller}>
               <td class="number">{digits(count)}</td>
               <td class="bar-cell"><Bar part={count} whole={most} /></td>
-              <td class="name"><a href={functionLink(caller, block)} title={model.rows[caller]!.name.slice(0, 2000)}>{model.rows[caller]!.shortName}</a> <span class="quiet">#{block}</span></td>
+              <td class="name"><a href={functionLink(model, caller, block)} title={model.rows[caller]!.name.slice(0, 2000)}>{model.rows[caller]!.shortName}</a> <span class="quiet">#{block}</span></td>
             </tr>
           ))}
         </tbody>
@@ -220,7 +234,7 @@ function Calls({ model, fn, row }: { model: Model; fn: FunctionModel; row: Row }
             <tr key={position}>
               <td class="number">{digits(count)}</td>
               <td class="bar-cell"><Bar part={count} whole={callees[0]!.count} /></td>
-              <td class="name"><CalleeName model={model} fn={fn} callee={callee} /> <a class="quiet" href={functionLink(row.id, sites[0])}>#{sites[0]}</a>{sites.length > 1 && <span class="quiet"> and {sites.length - 1} more {sites.length === 2 ? "site" : "sites"}</span>}</td>
+              <td class="name"><CalleeName model={model} fn={fn} callee={callee} /> <a class="quiet" href={functionLink(model, row.id, sites[0])}>#{sites[0]}</a>{sites.length > 1 && <span class="quiet"> and {sites.length - 1} more {sites.length === 2 ? "site" : "sites"}</span>}</td>
             </tr>
           ))}
         </tbody>

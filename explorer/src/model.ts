@@ -4,6 +4,7 @@ import { makeChanges, type Changes } from "./changes-model";
 import { add, descending, read, type Count } from "./count";
 import type { Index } from "./data";
 import { clip, commonFolder, fileName, nearPath } from "./names";
+import type { Base } from "./route";
 
 export interface Row {
   id: number;
@@ -23,6 +24,8 @@ export interface Row {
 
 export interface Model {
   index: Index;
+  /** Where its pages begin. */
+  base: Base;
   rows: Row[];
   /** All instantiations of a source function, by its number. */
   groups: Map<number, Row[]>;
@@ -31,11 +34,12 @@ export interface Model {
   filePath: (file: number) => string;
   modulePath: (module: number) => string;
   title: string;
-  /** What changed since an earlier profile, where there is one. */
+  /** What changed since an earlier profile, where there is one; the pages of that one have it, too. */
   changes: Changes | null;
 }
 
-export function makeModel(index: Index): Model {
+/** `later` is the model of the profile that this one is compared with, when this is the earlier one. */
+export function makeModel(index: Index, later?: Model): Model {
   const table = index.functions;
   const rows = table.name.map((name, id): Row => ({
     id,
@@ -66,9 +70,10 @@ export function makeModel(index: Index): Model {
   const executables = [...new Set(index.processes.map((process) => fileName(process.executable)))];
   return {
     index,
+    base: later ? "#/before" : "#",
     rows,
     groups,
-    changes: index.changes ? makeChanges(index.changes) : null,
+    changes: later ? later.changes : index.changes ? makeChanges(index.changes) : null,
     instructions: read(index.totals.instructions),
     filePath: (file) => files[file]!,
     modulePath: (module) => modules[module]!,

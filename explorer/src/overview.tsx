@@ -6,7 +6,7 @@ import { descending, digits, percent, read, subtract } from "./count";
 import { Fact } from "./function-page";
 import type { Model } from "./model";
 import { fileName } from "./names";
-import { fileLink, functionLink } from "./route";
+import { fileLink, functionLink, pageLink } from "./route";
 
 const HOTTEST = 12;
 
@@ -39,13 +39,13 @@ export function Overview({ model }: { model: Model }) {
 
       <div class="columns">
         <section>
-          <h2>Hottest functions <a class="more" href="#/functions">all {digits(model.rows.length)}</a></h2>
+          <h2>Hottest functions <a class="more" href={pageLink(model, "functions")}>all {digits(model.rows.length)}</a></h2>
           <table class="hot">
             <thead><tr><th scope="col">Function</th><th scope="col" class="number">Instructions</th><th class="bar-cell" /><th scope="col" class="number">Share</th><th scope="col" class="number quiet">Calls</th></tr></thead>
             <tbody>
               {hottest.map((row) => (
                 <tr key={row.id}>
-                  <td class="name"><a href={functionLink(row.id)} title={row.name.slice(0, 2000)}>{row.shortName}</a></td>
+                  <td class="name"><a href={functionLink(model, row.id)} title={row.name.slice(0, 2000)}>{row.shortName}</a></td>
                   <td class="number">{digits(row.instructions)}</td>
                   <td class="bar-cell"><Bar part={row.instructions} whole={instructions} /></td>
                   <td class="number">{percent(row.instructions, instructions)}</td>
@@ -63,8 +63,8 @@ export function Overview({ model }: { model: Model }) {
               {blocks.map(([id, block, count, executed, place]) => (
                 <tr key={`${id}.${block}`}>
                   <td class="name">
-                    <a href={functionLink(id, block)}>{model.rows[id]!.shortName} #{block}</a>
-                    {place && <a class="quiet place" href={fileLink(...place)}>{fileName(model.filePath(place[0]))}:{place[1]}</a>}
+                    <a href={functionLink(model, id, block)}>{model.rows[id]!.shortName} #{block}</a>
+                    {place && <a class="quiet place" href={fileLink(model, ...place)}>{fileName(model.filePath(place[0]))}:{place[1]}</a>}
                   </td>
                   <td class="number">{digits(read(count))}</td>
                   <td class="bar-cell"><Bar part={read(executed)} whole={instructions} /></td>
@@ -75,13 +75,13 @@ export function Overview({ model }: { model: Model }) {
           </table>
         </section>
         <section>
-          <h2>Hottest files <a class="more" href="#/files">all {digits(index.files.filter((file) => file.lines > 0).length)}</a></h2>
+          <h2>Hottest files <a class="more" href={pageLink(model, "files")}>all {digits(index.files.filter((file) => file.lines > 0).length)}</a></h2>
           <table class="hot">
             <thead><tr><th scope="col">File</th><th scope="col" class="number">Instructions</th><th class="bar-cell" /><th scope="col" class="number">Share</th></tr></thead>
             <tbody>
               {files.map(({ id, counted }) => (
                 <tr key={id}>
-                  <td class="name"><a href={fileLink(id)} title={index.files[id]!.path}>{model.filePath(id)}</a></td>
+                  <td class="name"><a href={fileLink(model, id)} title={index.files[id]!.path}>{model.filePath(id)}</a></td>
                   <td class="number">{digits(counted)}</td>
                   <td class="bar-cell"><Bar part={counted} whole={instructions} /></td>
                   <td class="number">{percent(counted, instructions)}</td>
@@ -105,7 +105,7 @@ export function Overview({ model }: { model: Model }) {
 export function Verdict({ model }: { model: Model }) {
   const { exceptions, is_exact } = model.index;
   return (
-    <a class={is_exact ? "verdict exact" : "verdict inexact"} href="#/exactness">
+    <a class={is_exact ? "verdict exact" : "verdict inexact"} href={pageLink(model, "exactness")}>
       {is_exact ? "exact" : `not exact: ${digits(exceptions.length)} ${exceptions.length === 1 ? "exception" : "exceptions"}`}
     </a>
   );

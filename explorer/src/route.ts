@@ -1,5 +1,5 @@
 // Addresses of pages: all in the hash, so that they work from a disk. One history entry a page; what is selected on a page
-// changes its address in place.
+// changes its address in place. Of a comparison, the pages of the earlier profile stand below `#/before`.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -18,7 +18,16 @@ export type Route =
 
 const number = (text: string | undefined) => (text !== undefined && /^\d+$/.test(text) ? Number(text) : null);
 
-export function parse(hash: string): Route {
+/** Where the pages of a profile begin. */
+export type Base = "#" | "#/before";
+
+/** Whose page an address is, and which. */
+export function parse(hash: string): { base: Base; route: Route } {
+  const own = hash.replace(/^#\/before(?=\/|$)/, "#");
+  return { base: own === hash ? "#" : "#/before", route: parsePage(own) };
+}
+
+function parsePage(hash: string): Route {
   const [page, a, b, c] = hash.replace(/^#\/?/, "").split("/");
   if (!page) return { page: "home" };
   if (page === "overview") return { page: "overview" };
@@ -30,8 +39,13 @@ export function parse(hash: string): Route {
   return { page: "unknown", text: hash };
 }
 
-export const functionLink = (id: number, block?: number | null) => (block == null ? `#/f/${id}` : `#/f/${id}/b/${block}`);
-export const fileLink = (id: number, line?: number | null) => (line == null ? `#/file/${id}` : `#/file/${id}/${line}`);
+interface Side {
+  base: Base;
+}
+
+export const pageLink = ({ base }: Side, page: string) => `${base}/${page}`;
+export const functionLink = ({ base }: Side, id: number, block?: number | null) => (block == null ? `${base}/f/${id}` : `${base}/f/${id}/b/${block}`);
+export const fileLink = ({ base }: Side, id: number, line?: number | null) => (line == null ? `${base}/file/${id}` : `${base}/file/${id}/${line}`);
 
 /** Says on the same page, in its address, what is selected. */
 export function replace(address: string) {
@@ -41,7 +55,7 @@ export function replace(address: string) {
   }
 }
 
-export function useRoute(): Route {
+export function useRoute(): ReturnType<typeof parse> {
   const [hash, set] = useState(location.hash);
   useEffect(() => {
     const changed = () => set(location.hash);

@@ -34,8 +34,8 @@ export function SearchBox({ model }: { model: Model }) {
     const files = search(model.index.files.map((_, id) => model.filePath(id)), query) ?? [];
     files.sort((a, b) => descending(read(model.index.files[a]!.instructions), read(model.index.files[b]!.instructions)));
     return [
-      ...functions.slice(0, MOST).map((row) => ({ link: functionLink(row.id), label: row.shortName, note: percent(row.instructions, model.instructions), kind: "function" })),
-      ...files.filter((id) => model.index.files[id]!.lines > 0).slice(0, 4).map((id) => ({ link: fileLink(id), label: model.filePath(id), note: "file", kind: "file" })),
+      ...functions.slice(0, MOST).map((row) => ({ link: functionLink(model, row.id), label: row.shortName, note: percent(row.instructions, model.instructions), kind: "function" })),
+      ...files.filter((id) => model.index.files[id]!.lines > 0).slice(0, 4).map((id) => ({ link: fileLink(model, id), label: model.filePath(id), note: "file", kind: "file" })),
     ];
   }, [query, model]);
   const go = (link: string) => {

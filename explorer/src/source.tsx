@@ -1,7 +1,7 @@
 // The source of a function beside its graph: counts by line and, where blocks share a line, by column.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { digits, percent, type Count } from "./count";
+import { digits, percent, signed, subtract, type Count } from "./count";
 import { blocksOfLine, lineKey, type FunctionModel, type LineCounts, type Piece, type Section } from "./function-model";
 import { heat } from "./heat";
 import type { Model } from "./model";
@@ -65,6 +65,7 @@ export function Source({ model, fn, selected, select }: Props) {
     if (!copy.delete(value)) copy.add(value);
     return copy;
   };
+  const hasBefore = fn.data.lines_before !== undefined;
   const row = (position: number) => {
     const row = rows[position]!;
     switch (row.kind) {
@@ -80,7 +81,7 @@ export function Source({ model, fn, selected, select }: Props) {
               </span>
             </button>
             <span class="section-facts">
-              <a href={fileLink(section.file, section.from)} title={model.index.files[section.file]?.path}>
+              <a href={fileLink(model, section.file, section.from)} title={model.index.files[section.file]?.path}>
                 {tail(model.filePath(section.file), 34)}:{section.from}
               </a>
               {" · "}
@@ -104,6 +105,7 @@ export function Source({ model, fn, selected, select }: Props) {
             counts={row.counts}
             text={lines.get(row.section.file)?.get(row.line)}
             whole={fn.executed}
+            hasBefore={hasBefore}
             isMarked={inBlock.has(key)}
             isMarkedAt={(column) => inBlock.has(`${key}:${column}`)}
             isSplit={split.has(key)}
@@ -119,6 +121,7 @@ export function Source({ model, fn, selected, select }: Props) {
         const text = lines.get(row.section.file)?.get(row.line)?.text ?? "";
         return (
           <div class="piece-row" key={position} style={{ height: `${ROW}px` }}>
+            {hasBefore && <span class="count before" />}
             <span class="count">{row.piece.counts.length === 1 ? digits(row.piece.counts[0]!) : ""}</span>
             <span class="columns">{row.piece.column === 0 ? "col ?" : row.end ? `${row.piece.column}–${row.end}` : `${row.piece.column}–`}</span>
             <span class="chips">
@@ -148,6 +151,7 @@ export function Source({ model, fn, selected, select }: Props) {
         class="code"
         attributes={{ "aria-label": "Source lines: count, line, text" }}
       />
+      {hasBefore && <p class="foot">Counts before, counts now; bold where they differ{[...fn.lines.values()].some((line) => line.before === null) && "; – where it is not known which line was which"}.</p>}
       {fn.unlocated > 0 && (
         <p class="foot">
           {digits(fn.unlocated)} executed instructions ({percent(fn.unlocated, fn.executed)}) have no source line.
@@ -211,6 +215,8 @@ interface LineProps {
   counts: LineCounts | undefined;
   text: TextLine | undefined;
   whole: Count;
+  /** Whether there is a column for counts of the earlier profile. */
+  hasBefore: boolean;
   isMarked: boolean;
   isMarkedAt: (column: number) => boolean;
   isSplit: boolean;
@@ -218,12 +224,13 @@ interface LineProps {
   select: (piece: Piece | null) => void;
 }
 
-export function Line({ line, counts, text, whole, isMarked, isMarkedAt, isSplit, toggle, select }: LineProps) {
+export function Line({ line, counts, text, whole, hasBefore, isMarked, isMarkedAt, isSplit, toggle, select }: LineProps) {
   const distinct = counts ? new Set(counts.pieces.flatMap((piece) => piece.counts).map(String)).size : 0;
   const step = counts ? heat(counts.executed, whole, counts.count > 0) : null;
   const ranges = counts?.pieces.filter((piece) => piece.column > 0) ?? [];
   return (
     <div class={`line-row${isMarked ? " marked" : ""}`} style={{ height: `${ROW}px` }} onClick={() => counts && select(null)}>
+      {hasBefore && <BeforeCount counts={counts} />}
       <span class={`count${counts && counts.count == 0 ? " never" : ""}`} title={counts ? `${digits(counts.count)} times; ${digits(counts.executed)} instructions, ${percent(counts.executed, whole)}` : undefined}>
         {counts ? digits(counts.count) : ""}
       </span>
@@ -246,6 +253,14 @@ export function Line({ line, counts, text, whole, isMarked, isMarkedAt, isSplit,
       <code class="text">{text ? <Text text={text} ranges={ranges} isMarkedAt={isMarkedAt} select={select} isSplit={distinct > 1} /> : ""}</code>
     </div>
   );
+}
+
+/** What the line counted in the earlier profile: marked where it is not what it counts now. */
+function BeforeCount({ counts }: { counts: LineCounts | undefined }) {
+  if (!counts) return <span class="count before" />;
+  if (counts.before === null) return <span class="count before" title="It is not known which line this was in the earlier profile">–</span>;
+  const isSame = counts.before == counts.count;
+  return <span class={isSame ? "count before" : "count before differs"} title={`${digits(counts.before)} times before, ${isSame ? "as often as now" : signed(subtract(counts.count, counts.before))}`}>{digits(counts.before)}</span>;
 }
 
 /** The text, cut where tokens or column ranges begin and end. */

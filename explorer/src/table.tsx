@@ -6,7 +6,7 @@ import { Bar } from "./block";
 import { descending, digits, percent, ratio, read, type Count } from "./count";
 import { bias } from "./function-page";
 import { sumRows, type Model, type Row, type Sums } from "./model";
-import { fileLink, functionLink } from "./route";
+import { fileLink, functionLink, pageLink } from "./route";
 import { VirtualList } from "./virtual";
 
 const ROW = 30;
@@ -63,7 +63,7 @@ export function TablePage({ model, by }: { model: Model; by: By }) {
     const rows = found === null ? model.rows : found.map((position) => model.rows[position]!);
     return onlyRan ? rows.filter((row) => row.blocksExecuted > 0) : rows;
   }, [model, query, onlyRan]);
-  const roots = useMemo(() => (by === "files" ? [] : by === "functions" ? rows.map(leaf) : makeTree(model, rows)), [model, rows, by]);
+  const roots = useMemo(() => (by === "files" ? [] : by === "functions" ? rows.map((row) => leaf(model, row)) : makeTree(model, rows)), [model, rows, by]);
   const sorted = useMemo(() => sortNodes(roots, sort), [roots, sort]);
   const isSearching = query.trim() !== "" && rows.length <= 400;
   const flat = useMemo(() => {
@@ -151,7 +151,7 @@ export function TablePage({ model, by }: { model: Model; by: By }) {
       <div class="table-bar">
         <div class="segments" role="group" aria-label="Rows">
           {(["tree", "functions", "files"] as By[]).map((name) => (
-            <a key={name} href={`#/${name}`} aria-current={by === name ? "page" : undefined}>{{ tree: "Modules", functions: "Functions", files: "Files" }[name]}</a>
+            <a key={name} href={pageLink(model, name)} aria-current={by === name ? "page" : undefined}>{{ tree: "Modules", functions: "Functions", files: "Files" }[name]}</a>
           ))}
         </div>
         <input type="search" id="filter" placeholder="Filter by name, file or module" aria-label="Filter" value={query} onInput={(event) => setQuery(event.currentTarget.value)} />
@@ -187,13 +187,13 @@ function Label({ node }: { node: Pick<Node, "kind" | "label"> }) {
   return <><span class="folder">{node.label.slice(0, slash)}</span><span class="base">{node.label.slice(slash)}</span></>;
 }
 
-function leaf(row: Row): Node {
+function leaf(model: Model, row: Row): Node {
   return {
     key: `i${row.id}`,
     label: row.shortName,
     title: row.name.slice(0, 2000),
     kind: "instantiation",
-    link: functionLink(row.id),
+    link: functionLink(model, row.id),
     sums: sumRows([row]),
     children: [],
   };
@@ -219,9 +219,9 @@ function makeTree(model: Model, rows: Row[]): Node[] {
         label,
         title: file === null ? label : model.index.files[file]!.path,
         kind: "file",
-        link: file === null ? null : fileLink(file),
+        link: file === null ? null : fileLink(model, file),
         sums: sumRows(rows),
-        children: functions(`m${module}f${file}`, rows),
+        children: functions(model, `m${module}f${file}`, rows),
       };
     });
     const name = model.modulePath(module);
@@ -238,9 +238,9 @@ function makeTree(model: Model, rows: Row[]): Node[] {
   });
 }
 
-function functions(key: string, rows: Row[]): Node[] {
+function functions(model: Model, key: string, rows: Row[]): Node[] {
   return [...groupBy(rows, (row) => row.group)].map(([group, rows]): Node => {
-    if (rows.length === 1) return { ...leaf(rows[0]!), kind: "function" };
+    if (rows.length === 1) return { ...leaf(model, rows[0]!), kind: "function" };
     const hottest = [...rows].sort((a, b) => descending(a.instructions, b.instructions))[0]!;
     return {
       key: `${key}g${group}`,
@@ -249,7 +249,7 @@ function functions(key: string, rows: Row[]): Node[] {
       kind: "function",
       link: null,
       sums: sumRows(rows),
-      children: rows.map(leaf),
+      children: rows.map((row) => leaf(model, row)),
     };
   });
 }
@@ -306,7 +306,7 @@ function Files({ model, query, onlyRan }: { model: Model; query: string; onlyRan
           const file = files[position]!;
           return (
             <div role="row" class={`row file${file.lines_executed === 0 ? " never" : ""}`} key={file.id} style={{ height: `${ROW}px` }}>
-              <div role="gridcell" class="cell name" title={file.path}><a href={fileLink(file.id)}><Label node={{ kind: "file", label: file.name }} /></a>{file.remark && <small title={file.remark}> {file.text_lines === null ? "not readable" : "changed?"}</small>}</div>
+              <div role="gridcell" class="cell name" title={file.path}><a href={fileLink(model, file.id)}><Label node={{ kind: "file", label: file.name }} /></a>{file.remark && <small title={file.remark}> {file.text_lines === null ? "not readable" : "changed?"}</small>}</div>
               <div role="gridcell" class="cell instructions">{digits(file.counted)}</div>
               <div role="gridcell" class="cell share"><Bar part={file.counted} whole={model.instructions} /><span>{percent(file.counted, model.instructions)}</span></div>
               <div role="gridcell" class="cell blocks">{percent(file.lines_executed, file.lines)}</div>

@@ -248,6 +248,15 @@ fn changed_and_missing_sources_are_said() {
     let sandbox = Sandbox::new("html-sources");
     let (source, raw) = profiled_page(&sandbox);
     let mut browser = Browser::start();
+    // Another build in the place of the one that was profiled.
+    let merged = sandbox.join("once.bbprof");
+    Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&merged).arg(&raw).ok();
+    Run::new(tool("bbprof-cc")).args(["-g", "-O1", "-o"]).arg(sandbox.join("page")).arg(&source).ok();
+    let page = export(&sandbox, &merged, "built-again", &[]);
+    browser.open(&page, "#/functions");
+    search_for(&mut browser, "collatz");
+    browser.wait("the remark", "document.querySelector('.remark-row')?.textContent.includes('was built again')");
+    Run::new(tool("bbprof-cc")).args(["-g", "-O0", "--bbprof-ir", "-o"]).arg(sandbox.join("page")).arg(&source).ok();
     std::fs::write(&source, "int main(void);\n").expect("the source, changed");
     let page = export(&sandbox, &raw, "changed", &[]);
     browser.open(&page, "#/functions");

@@ -36,6 +36,48 @@ fn cells(browser: &mut Browser, name: &str) -> Vec<String> {
     cells.as_array().expect("cells").iter().map(|cell| cell.as_str().unwrap_or_default().to_owned()).collect()
 }
 
+/// Opens the page of a function that changed.
+fn open_row(browser: &mut Browser, name: &str) {
+    let link = format!("[...document.querySelectorAll('.changed tbody a')].find((link) => link.textContent === '{name}')");
+    browser.wait("its row", &link);
+    browser.value(&format!("{link}.click()"));
+    browser.wait("its page", &format!("document.querySelector('h1')?.textContent === '{name}'"));
+}
+
+/// The numbers before a line of the source: the earlier count where there is one, and the count.
+fn line_counts(browser: &mut Browser, text: &str) -> Vec<String> {
+    let line = format!(
+        "[...document.querySelectorAll('.line-row')].find((row) => row.querySelector('.text').textContent.includes('{text}'))"
+    );
+    browser.wait("the line", &line);
+    let counts = browser.value(&format!("[...{line}.querySelectorAll('.count')].map((count) => count.textContent)"));
+    counts.as_array().expect("a list").iter().map(|count| count.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// `gone` vanished: its page has the counts of the earlier profile, whose other pages can be reached from there.
+fn check_earlier_pages(browser: &mut Browser, before: &Exported) {
+    open_row(browser, "gone");
+    assert!(browser.text("location.hash").starts_with("#/before/f/"));
+    let gone = before.functions().into_iter().find(|function| function.value["symbol"] == "gone").expect("it was there");
+    assert_eq!(gone.entries(), 250, "it is called for every fourth of 1,000");
+    browser.wait("its block", "document.querySelector('#block-0 .number')");
+    assert_eq!(browser.text("document.querySelector('#block-0 .number').textContent"), grouped(gone.entries()));
+    assert_eq!(line_counts(browser, "void gone(int x)"), [grouped(gone.entries())]);
+    assert!(browser.text("document.querySelector('.since').textContent").contains("gone"));
+    browser.click("#tab-calls");
+    browser.click(".call-list a[href^='#/before/f/']");
+    browser.wait("its caller then", "document.querySelector('h1')?.textContent === 'main'");
+    browser.click(".since a");
+    browser.wait("the caller now", "document.querySelector('h1')?.textContent === 'main' && location.hash.startsWith('#/f/')");
+    browser.click(".since a");
+    browser.wait("and then", "document.querySelector('h1')?.textContent === 'main' && location.hash.startsWith('#/before/f/')");
+    browser.click("nav a[href='#/before/overview']");
+    browser.wait("the overview of then", "document.querySelector('.overview')");
+    assert_eq!(browser.texts(".facts.large dd")[0], grouped(before.total("instructions")));
+    browser.click(".earlier a");
+    browser.wait("that of now", "location.hash === '#/overview'");
+}
+
 #[test]
 fn the_page_of_a_diff_says_what_the_diff_says() {
     let sandbox = Sandbox::new("html-diff");
@@ -80,6 +122,22 @@ fn the_page_of_a_diff_says_what_the_diff_says() {
         "both counts",
         "document.querySelector('.block-detail header p')?.textContent.includes('before 1,000 executions, +500')",
     );
+
+    // The line of its body: both counts; of one that has other code than before it is not known which line was which.
+    assert_eq!(line_counts(&mut browser, "sink += x * 3"), ["1,000", "1,500"]);
+    browser.value("location.hash = '#/'");
+    open_row(&mut browser, "longer");
+    assert_eq!(line_counts(&mut browser, "x >> 1"), ["–", "1,000"]);
+
+    // What only the earlier profile has is on a page of that profile, in the folder and in one file.
+    let file = sandbox.join("changes.html");
+    Run::new(tool("bbprof")).args(["diff", "--single-file", "--html"]).arg(&file).args([&old, &new]).ok();
+    for page in [folder.join("index.html"), file] {
+        browser.open(&page, "");
+        check_earlier_pages(&mut browser, &Exported::of(std::slice::from_ref(&old)));
+    }
+    Run::new(tool("bbprof")).args(["diff", "--single-file", "--html", "-"]).args([&old, &new]).outcome().expect_code(2);
+    Run::new(tool("bbprof")).args(["diff", "--single-file"]).args([&old, &new]).outcome().expect_code(2);
 
     for (width, is_dark) in [(1400, true), (390, false), (390, true)] {
         browser.look(width, 800, is_dark);

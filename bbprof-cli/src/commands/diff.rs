@@ -1,17 +1,17 @@
 //! `bbprof diff`: what changed between two profiles, and why; and a gate for continuous integration.
 
-use super::html;
+use super::html::{self, Compared};
 use super::inputs::{MapArgs, ProfileArgs, load};
 use super::look::LookArgs;
 use super::outcome::Outcome;
-use super::output::to_stdout;
+use super::output::{to_file, to_stdout};
 use crate::exit::{Requirement, require};
 use anyhow::Result;
-use bbprof_profile::{Diff, FunctionDiff};
-use bbprof_report::{Earlier, write_diff, write_diff_json};
+use bbprof_profile::{Diff, FunctionDiff, Profile};
+use bbprof_report::{write_diff, write_diff_json};
 use regex::Regex;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Say what changed in executed instructions between two profiles, and why
@@ -25,9 +25,12 @@ pub(crate) struct DiffArgs {
     /// As JSON (docs/schema/bbprof-diff-1.json)
     #[arg(long)]
     json: bool,
-    /// Write a folder of pages, too: B in the explorer, with what changed and why; open DIR/index.html
+    /// Write a folder of pages, too: what changed and why, and both profiles in the explorer; open DIR/index.html
     #[arg(long, value_name = "DIR")]
     html: Option<PathBuf>,
+    /// One file instead of a folder (--html)
+    #[arg(long, requires = "html")]
+    single_file: bool,
     /// Exit with code 3 when there are more than PERCENT more instructions (2, 2%, 0.1%): in all, or in the functions whose
     /// names match REGEX, together (repeatable)
     #[arg(long, value_name = "PERCENT[=REGEX]")]
@@ -114,8 +117,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
         eprintln!("bbprof: {}: the counts are not exact, see bbprof verify", path.display());
     }
     let diff = Diff::new(&a, &b);
-    if let Some(folder) = &args.html {
-        html::write_folder(&b, Some(Earlier { profile: &a, diff: &diff, is_exact: exact[0] }), folder)?;
+    if let Some(path) = &args.html {
+        let compared = Compared { earlier: &a, diff: &diff, is_exact: exact[0] };
+        write_html(&b, &compared, path, args.single_file)?;
     }
     let style = args.look.style(&std::io::stdout());
     to_stdout(|out: &mut dyn Write| match args.json {
@@ -134,6 +138,17 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
         (true, 0) => Outcome::Done,
         (true, _) => Outcome::DamagedSkipped,
     })
+}
+
+/// The tables go to stdout, so the pages do not.
+fn write_html(profile: &Profile, compared: &Compared<'_>, path: &Path, is_file: bool) -> Result<()> {
+    if path.as_os_str() == "-" {
+        require!("--html -: stdout has the tables of the diff; name a folder, or a file with --single-file");
+    }
+    match is_file {
+        true => to_file(path, |out| html::write(profile, Some(compared), out)),
+        false => html::write_folder(profile, Some(compared), path),
+    }
 }
 
 #[cfg(test)]

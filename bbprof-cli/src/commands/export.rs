@@ -83,7 +83,7 @@ impl Kind {
     fn write(self, profile: &Profile, args: &ExportArgs, out: &mut dyn Write) -> io::Result<()> {
         let read: Option<report::SourceReader<'_>> = if args.no_markers { None } else { Some(&read_source) };
         match self {
-            Self::Html => html::write(profile, out),
+            Self::Html => html::write(profile, None, out),
             Self::Json => report::write_json(profile, args.ir, out),
             Self::Lcov => report::write_lcov(profile, &args.test_name, read, out),
             Self::Cobertura => {

@@ -1,9 +1,10 @@
-//! `bbprof export html=...`: the explorer, as a folder or as one file, with the sources that are here.
+//! `bbprof export html=...` and `bbprof diff --html`: the explorer, as a folder or as one file, with the sources that are here.
 
+use super::sizes::is_build;
 use crate::exit::require;
 use anyhow::{Context, Result};
-use bbprof_profile::Profile;
-use bbprof_report::{Earlier, SourceText, write_html_file, write_html_folder};
+use bbprof_profile::{Diff, Profile};
+use bbprof_report::{Doubt, Earlier, ReadSource, SourceText, write_html_file, write_html_folder};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,22 +13,41 @@ use std::time::SystemTime;
 /// Written into folders that we made, so that a later report may replace an earlier one, and nothing else.
 const OWN_MARK: &str = "data/bbprof-explorer";
 
-/// Writes the explorer as one file.
-pub(crate) fn write(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
-    let linked = linked(profile);
-    write_html_file(profile, None, |path| read(path, linked), out)
+/// Two profiles that are compared.
+pub(crate) struct Compared<'p> {
+    pub(crate) earlier: &'p Profile,
+    pub(crate) diff: &'p Diff,
+    /// Whether the earlier one is exact.
+    pub(crate) is_exact: bool,
 }
 
-/// Writes the explorer to a folder; `earlier` is what the profile is compared with.
-pub(crate) fn write_folder(profile: &Profile, earlier: Option<Earlier<'_>>, folder: &Path) -> Result<()> {
+/// Writes the explorer as one file.
+pub(crate) fn write(profile: &Profile, compared: Option<&Compared<'_>>, out: &mut dyn Write) -> io::Result<()> {
+    with_readers(profile, compared, |earlier, read| write_html_file(profile, earlier, read, out))
+}
+
+/// Writes the explorer to a folder.
+pub(crate) fn write_folder(profile: &Profile, compared: Option<&Compared<'_>>, folder: &Path) -> Result<()> {
     if folder.as_os_str() == "-" {
         require!("html=-: a folder cannot go to stdout; add --single-file");
     }
     prepare(folder)?;
-    let linked = linked(profile);
     let put = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes);
-    write_html_folder(profile, earlier, |path| read(path, linked), put)
+    with_readers(profile, compared, |earlier, read| write_html_folder(profile, earlier, read, put))
         .with_context(|| format!("{}: cannot be written", folder.display()))
+}
+
+/// Hands on what reads the sources of each profile: they may have been linked at different times.
+fn with_readers(
+    profile: &Profile,
+    compared: Option<&Compared<'_>>,
+    write: impl FnOnce(Option<Earlier<'_>>, ReadSource<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let (now, before) = (Linked::of(profile), compared.map_or(Linked::Unknown, |compared| Linked::of(compared.earlier)));
+    let read_before = |path: &str| read(path, before);
+    let earlier =
+        compared.map(|&Compared { earlier: profile, diff, is_exact }| Earlier { profile, diff, is_exact, read: &read_before });
+    write(earlier, &|path| read(path, now))
 }
 
 /// An empty folder with our mark in it; an earlier report in it goes.
@@ -46,14 +66,46 @@ fn prepare(folder: &Path) -> Result<()> {
         .with_context(cannot)
 }
 
-/// When the last of the images was linked, of those that are still there.
-fn linked(profile: &Profile) -> Option<SystemTime> {
-    profile.image_paths().filter_map(|path| fs::metadata(path).and_then(|image| image.modified()).ok()).max()
+/// What the images tell of the age of the program.
+#[derive(Clone, Copy, Debug)]
+enum Linked {
+    /// When the last of them was linked.
+    At(SystemTime),
+    /// Another build is in the place of one.
+    Again,
+    /// None is there any more.
+    Unknown,
 }
 
-fn read(path: &str, linked: Option<SystemTime>) -> io::Result<SourceText> {
+impl Linked {
+    fn of(profile: &Profile) -> Self {
+        let mut linked = Self::Unknown;
+        for (path, build_id) in profile.image_builds() {
+            let Ok(bytes) = fs::read(path) else { continue };
+            let is_that_build = object::File::parse(&*bytes).is_ok_and(|file| is_build(&file, build_id));
+            let Ok(modified) = fs::metadata(path).and_then(|image| image.modified()) else { continue };
+            linked = match linked {
+                _ if !is_that_build => return Self::Again,
+                Self::At(other) => Self::At(other.max(modified)),
+                _ => Self::At(modified),
+            };
+        }
+        linked
+    }
+
+    /// Why a text that was modified then may not be what was built.
+    fn doubt(self, modified: Option<SystemTime>) -> Option<Doubt> {
+        match self {
+            Self::At(linked) if modified.is_some_and(|modified| modified > linked) => Some(Doubt::Modified),
+            Self::Again => Some(Doubt::BuiltAgain),
+            Self::At(_) | Self::Unknown => None,
+        }
+    }
+}
+
+fn read(path: &str, linked: Linked) -> io::Result<SourceText> {
     let path = PathBuf::from(path);
     let modified = fs::metadata(&path)?.modified().ok();
     let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-    Ok(SourceText { text, is_newer: modified.zip(linked).is_some_and(|(modified, linked)| modified > linked) })
+    Ok(SourceText { text, doubt: linked.doubt(modified) })
 }

@@ -29,11 +29,16 @@ impl Sizes {
     }
 }
 
+/// Whether an image is of this build, by its note.
+pub(super) fn is_build(image: &object::File<'_>, build_id: BuildId) -> bool {
+    let note = image.section_by_name(bbprof_format::names::NOTE_SECTION).and_then(|note| note.data().ok());
+    note.is_some_and(|note| note.windows(build_id.0.len()).any(|part| part == build_id.0))
+}
+
 fn read(image: &str, build_id: BuildId) -> Option<HashMap<String, u64>> {
     let bytes = std::fs::read(image).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
-    let note = file.section_by_name(bbprof_format::names::NOTE_SECTION)?.data().ok()?;
-    if !note.windows(build_id.0.len()).any(|part| part == build_id.0) {
+    if !is_build(&file, build_id) {
         return None;
     }
     let symbols = file.symbols().filter(|symbol| symbol.size() > 0);

@@ -7,6 +7,7 @@ mod audit;
 mod copies;
 mod counts;
 mod damage;
+mod earlier_lines;
 mod interrupted;
 mod line_counts;
 mod mixes;

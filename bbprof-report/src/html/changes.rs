@@ -1,8 +1,8 @@
-//! What changed since an earlier profile, for the page: the sums, a row for each function that changed, and what its blocks counted.
+//! What changed since an earlier profile, for the page: the sums, a row for each function that changed, and what blocks and lines counted.
 
 use super::Earlier;
 use super::count::{Count, Signed};
-use bbprof_profile::{Change, FunctionDiff, FunctionView, Side};
+use bbprof_profile::{Change, FunctionDiff, FunctionView, Side, earlier_lines};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -31,8 +31,9 @@ struct ChangedFunction<'d> {
     matched_by: Option<&'static str>,
     before: Option<SideData>,
     after: Option<SideData>,
-    /// Positions in the table of functions.
+    /// Positions in the table of functions, of this profile and of the earlier one.
     ids: &'d [usize],
+    ids_before: &'d [usize],
     change: Parts,
 }
 
@@ -64,6 +65,7 @@ impl<'d> ChangedFunction<'d> {
             before: function.a.as_ref().map(side),
             after: function.b.as_ref().map(side),
             ids: function.b.as_ref().map_or(&[], |side| &side.positions),
+            ids_before: function.a.as_ref().map_or(&[], |side| &side.positions),
             change: parts(&function.change),
         }
     }
@@ -77,27 +79,44 @@ fn parts(change: &Change) -> Parts {
     [change.ran, change.code, change.new, change.vanished, change.inlining].map(Signed)
 }
 
-/// Functions of the earlier profile that have the same graph, by the position of their counterpart.
+/// Functions of the earlier profile that have one counterpart, by its position.
 #[derive(Default)]
 pub(super) struct Before<'p> {
-    by_position: HashMap<usize, FunctionView<'p>>,
+    by_position: HashMap<usize, Counterpart<'p>>,
 }
+
+struct Counterpart<'p> {
+    function: FunctionView<'p>,
+    has_same_graph: bool,
+}
+
+/// By file: line and count.
+pub(super) type LinesBefore = Vec<(usize, Vec<(u32, Count)>)>;
 
 impl<'p> Before<'p> {
     pub(super) fn new(earlier: &Earlier<'p>) -> Self {
         let functions: Vec<FunctionView<'p>> = earlier.profile.functions().collect();
         let mut by_position = HashMap::new();
-        for function in earlier.diff.functions.iter().filter(|function| function.has_same_graph) {
-            if let (Some(a), Some(b)) = (&function.a, &function.b) {
-                by_position.insert(b.positions[0], functions[a.positions[0]]);
+        for diff in &earlier.diff.functions {
+            let (Some(a), Some(b)) = (&diff.a, &diff.b) else { continue };
+            if let ([a], [b]) = (&a.positions[..], &b.positions[..]) {
+                by_position.insert(*b, Counterpart { function: functions[*a], has_same_graph: diff.has_same_graph });
             }
         }
         Self { by_position }
     }
 
-    /// What the blocks of the function at this position of the later profile counted before.
+    /// What the blocks of the function at this position of the later profile counted before, where its graph is the same.
     pub(super) fn counts(&self, position: usize) -> Option<Vec<Count>> {
-        let before = self.by_position.get(&position)?;
-        Some(before.blocks().map(|block| block.count().into()).collect())
+        let before = self.by_position.get(&position).filter(|before| before.has_same_graph)?;
+        Some(before.function.blocks().map(|block| block.count().into()).collect())
+    }
+
+    /// What its lines counted before.
+    pub(super) fn lines(&self, position: usize, now: FunctionView<'p>) -> Option<LinesBefore> {
+        let files = earlier_lines(self.by_position.get(&position)?.function, now).into_iter();
+        let counted =
+            |lines: std::collections::BTreeMap<u32, u128>| lines.into_iter().map(|(line, count)| (line, Count(count))).collect();
+        Some(files.map(|(file, lines)| (file.index(), counted(lines))).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! Functions for the page: everything of a function but its row in the table, some functions to a piece.
 
 use super::callers::{BlockCall, Calls};
-use super::changes::Before;
+use super::changes::{Before, LinesBefore};
 use super::count::Count;
 use super::strings::Strings;
 use bbprof_profile::{BlockView, EdgeKind, FileId, FunctionView, LineTable, LocationId, Target};
@@ -59,6 +59,9 @@ struct FunctionData {
     /// Counts of its blocks in the profile that this one is compared with, where it had the same graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<Vec<Count>>,
+    /// Counts of its lines there, as far as it is known which line was which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_before: Option<LinesBefore>,
 }
 
 /// Line, count, executed instructions.
@@ -148,6 +151,7 @@ impl<'p, 's> Places<'p, 's> {
             scopes: self.scopes,
             num_paths: function.num_paths().map(Count::from),
             before: before.counts(position),
+            lines_before: before.lines(position, function),
         }
     }
 

@@ -20,6 +20,8 @@ const HOTTEST_BLOCKS: usize = 200;
 pub(super) struct Index<'p> {
     schema: &'static str,
     producer: &'static str,
+    /// What the names of its pieces begin with.
+    prefix: &'static str,
     is_folder: bool,
     is_exact: bool,
     totals: Totals,
@@ -114,11 +116,17 @@ struct Functions<'p> {
     majority: Vec<Option<Count>>,
 }
 
+/// What the pieces are part of.
+pub(super) struct Report<'e, 'p> {
+    pub(super) prefix: &'static str,
+    pub(super) is_folder: bool,
+    pub(super) earlier: Option<&'e Earlier<'p>>,
+}
+
 impl<'p> Index<'p> {
     pub(super) fn new(
         profile: &'p Profile,
-        earlier: Option<&Earlier<'p>>,
-        is_folder: bool,
+        report: Report<'_, 'p>,
         functions: &[FunctionView<'p>],
         pieces: &[Range<usize>],
         sources: &'p [Source<'p>],
@@ -150,7 +158,8 @@ impl<'p> Index<'p> {
         Self {
             schema: "bbprof-html/1",
             producer: concat!("bbprof ", env!("CARGO_PKG_VERSION")),
-            is_folder,
+            prefix: report.prefix,
+            is_folder: report.is_folder,
             is_exact: exceptions.is_empty(),
             totals: Totals {
                 functions: totals.functions,
@@ -171,7 +180,7 @@ impl<'p> Index<'p> {
             functions: table,
             hottest_blocks: hottest_blocks(functions),
             pieces: pieces.iter().map(|range| range.start).collect(),
-            changes: earlier.map(Changes::new),
+            changes: report.earlier.map(Changes::new),
         }
     }
 }

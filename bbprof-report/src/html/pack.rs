@@ -18,10 +18,10 @@ pub(super) struct Piece {
     pub(super) data: String,
 }
 
-pub(super) fn pack(name: &str, value: &impl Serialize) -> io::Result<Piece> {
+pub(super) fn pack(name: String, value: &impl Serialize) -> io::Result<Piece> {
     let mut out = BufWriter::with_capacity(1 << 16, DeflateEncoder::new(Vec::new(), Compression::new(EFFORT)));
     serde_json::to_writer(&mut out, value)?;
     out.flush()?;
     let deflated = out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?;
-    Ok(Piece { name: name.to_owned(), data: BASE64_STANDARD.encode(deflated) })
+    Ok(Piece { name, data: BASE64_STANDARD.encode(deflated) })
 }

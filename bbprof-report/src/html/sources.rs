@@ -1,12 +1,11 @@
 //! Source files for the page: text, counts of lines, and which blocks stand on each line, in parts.
 
-use super::SourceText;
 use super::count::Count;
+use super::{Doubt, ReadSource, SourceText};
 use bbprof_profile::{FileId, FunctionView, LineTable, Profile, SourceLines};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io;
 
 /// Lines of one part: what a function page needs is mostly in one, and a part is unpacked in a few milliseconds.
 const LINES_OF_A_PART: usize = 2_000;
@@ -50,6 +49,15 @@ impl Text {
     }
 }
 
+impl Doubt {
+    fn remark(self) -> &'static str {
+        match self {
+            Self::Modified => "This file was modified after the program was linked; lines may have moved.",
+            Self::BuiltAgain => "The program was built again since it was profiled; lines may have moved.",
+        }
+    }
+}
+
 /// A part of a file as the page gets it.
 #[derive(Serialize)]
 pub(super) struct Part<'p> {
@@ -68,7 +76,7 @@ pub(super) fn read_all<'p>(
     profile: &'p Profile,
     table: &'p LineTable,
     functions: &[FunctionView<'p>],
-    read: &(impl Fn(&str) -> io::Result<SourceText> + Sync),
+    read: ReadSource<'_>,
 ) -> Vec<Source<'p>> {
     let mut stands: Vec<BTreeMap<u32, Vec<Stand>>> = vec![BTreeMap::new(); profile.files.paths().len()];
     for (position, function) in functions.iter().enumerate() {
@@ -89,12 +97,7 @@ pub(super) fn read_all<'p>(
 }
 
 impl<'p> Source<'p> {
-    fn new(
-        path: &'p str,
-        counts: Option<&'p SourceLines>,
-        stands: BTreeMap<u32, Vec<Stand>>,
-        read: &impl Fn(&str) -> io::Result<SourceText>,
-    ) -> Self {
+    fn new(path: &'p str, counts: Option<&'p SourceLines>, stands: BTreeMap<u32, Vec<Stand>>, read: ReadSource<'_>) -> Self {
         let last_counted = counts.and_then(|counts| counts.lines.keys().next_back()).map_or(0, |line| *line as usize);
         let mut source = Self { path, counts, text: None, remark: None, stands };
         if counts.is_none() {
@@ -102,15 +105,15 @@ impl<'p> Source<'p> {
         }
         match read(path) {
             Err(error) => source.remark = Some(format!("The source cannot be read: {error}.")),
-            Ok(SourceText { text, is_newer }) => {
+            Ok(SourceText { text, doubt }) => {
                 let text = Text::new(text);
                 if last_counted > text.num_lines() {
                     source.remark = Some(format!(
                         "This file was changed since the build: it has {} lines, but there is code of line {last_counted}.",
                         text.num_lines()
                     ));
-                } else if is_newer {
-                    source.remark = Some("This file was modified after the program was linked; lines may have moved.".to_owned());
+                } else {
+                    source.remark = doubt.map(|doubt| doubt.remark().to_owned());
                 }
                 source.text = Some(text);
             }
