@@ -2,6 +2,7 @@
 
 use crate::example::{profile, text};
 use crate::readers::{filtered, said_of};
+use crate::schema::check;
 use bbprof_report::{dot_files, write_afdo, write_callgrind, write_csv, write_dot, write_folded, write_pprof, write_speedscope};
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
@@ -94,11 +95,17 @@ fn dot_graphs_are_read_by_graphviz() {
     assert_eq!(labels, ["3", "8", "2", "5", "2", "5", "2", "7"]);
 }
 
-/// Checked against the parts of speedscope's schema that apply; the whole schema is checked end to end.
+/// By the schema out of speedscope's own package.
 #[test]
 fn speedscope() {
     let value: Value = serde_json::from_str(&text(|out| write_speedscope(&profile(), out))).expect("JSON");
-    assert_eq!(value["$schema"], "https://www.speedscope.app/file-format-schema.json");
+    let schema: Value = serde_json::from_str(include_str!("speedscope/file-format-schema.json")).expect("JSON");
+    assert_eq!(check(&schema, &value, "$"), Ok(()));
+    for broken in ["/shared/frames/0/name", "/profiles/0/weights", "/profiles/0/unit"] {
+        let mut value = value.clone();
+        *value.pointer_mut(broken).expect("it is there") = json!(null);
+        assert!(check(&schema, &value, "$").is_err(), "{broken}");
+    }
     let sampled = &value["profiles"][0];
     assert_eq!((&sampled["type"], &sampled["unit"], &sampled["endValue"]), (&json!("sampled"), &json!("none"), &json!(137)));
     assert_eq!((&sampled["samples"], &sampled["weights"]), (&json!([[0], [1]]), &json!([105, 32])));

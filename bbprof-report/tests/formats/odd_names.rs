@@ -3,6 +3,7 @@
 
 use crate::example::text;
 use crate::readers::{filtered, said_of};
+use crate::schema::check;
 use crate::support::*;
 use bbprof_profile::{CounterMode, Linkage, Profile};
 use bbprof_report as report;
@@ -68,6 +69,8 @@ fn json_speedscope_and_pprof() {
     let (names, profile) = (names(), profile(&names()));
     let json: Value = serde_json::from_str(&text(|out| report::write_json(&profile, false, out))).expect("JSON");
     let speedscope: Value = serde_json::from_str(&text(|out| report::write_speedscope(&profile, out))).expect("JSON");
+    let schema = serde_json::from_str(include_str!("speedscope/file-format-schema.json")).expect("JSON");
+    assert_eq!(check(&schema, &speedscope, "$"), Ok(()));
     let mut packed = Vec::new();
     report::write_pprof(&profile, &mut packed).expect("memory");
     let mut message = Vec::new();

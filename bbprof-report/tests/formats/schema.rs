@@ -1,4 +1,5 @@
-//! Checks a value against the part of JSON Schema that the shipped schema uses; any other keyword is a failure of the test.
+//! Checks a value against the part of JSON Schema that our schemas and that of speedscope use; any other keyword is a failure of the
+//! test.
 
 use serde_json::Value;
 
@@ -10,10 +11,26 @@ pub(crate) struct Fault {
 }
 
 pub(crate) fn check(schema: &Value, value: &Value, at: &str) -> Result<(), Fault> {
+    check_part(schema, schema, value, at)
+}
+
+/// Checks against a part of the schema `whole`, which has the definitions.
+fn check_part(whole: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), Fault> {
     let fault = |what: String| Err(Fault { at: at.to_owned(), what });
     for (keyword, rule) in schema.as_object().expect("a schema is an object") {
         match keyword.as_str() {
-            "$schema" | "$id" | "title" | "description" | "properties" => {}
+            "$schema" | "$id" | "title" | "description" | "properties" | "definitions" => {}
+            "$ref" => {
+                let pointer = rule.as_str().and_then(|reference| reference.strip_prefix('#')).expect("a place in the schema");
+                check_part(whole, whole.pointer(pointer).expect("a definition"), value, at)?;
+            }
+            "anyOf" => {
+                let choices = rule.as_array().expect("a list").iter().map(|choice| check_part(whole, choice, value, at));
+                let faults: Vec<Fault> = choices.filter_map(Result::err).collect();
+                if faults.len() == rule.as_array().expect("a list").len() {
+                    return fault(format!("none of the choices holds: {faults:?}"));
+                }
+            }
             "type" => {
                 let names = rule.as_array().map_or_else(|| vec![rule], |names| names.iter().collect());
                 if !names.iter().any(|name| is_of_type(value, name.as_str().expect("a type has a name"))) {
@@ -38,7 +55,7 @@ pub(crate) fn check(schema: &Value, value: &Value, at: &str) -> Result<(), Fault
             }
             "items" => {
                 for (position, item) in value.as_array().into_iter().flatten().enumerate() {
-                    check(rule, item, &format!("{at}[{position}]"))?;
+                    check_part(whole, rule, item, &format!("{at}[{position}]"))?;
                 }
             }
             "additionalProperties" => {}
@@ -49,9 +66,9 @@ pub(crate) fn check(schema: &Value, value: &Value, at: &str) -> Result<(), Fault
     for (name, member) in value.as_object().into_iter().flatten() {
         let at = format!("{at}.{name}");
         match (properties.and_then(|properties| properties.get(name)), schema.get("additionalProperties")) {
-            (Some(rule), _) => check(rule, member, &at)?,
+            (Some(rule), _) => check_part(whole, rule, member, &at)?,
             (None, Some(Value::Bool(false))) => return Err(Fault { at, what: "not in the schema".to_owned() }),
-            (None, Some(rule @ Value::Object(_))) => check(rule, member, &at)?,
+            (None, Some(rule @ Value::Object(_))) => check_part(whole, rule, member, &at)?,
             (None, _) => {}
         }
     }
@@ -64,6 +81,7 @@ fn is_of_type(value: &Value, name: &str) -> bool {
         "array" => value.is_array(),
         "string" => value.is_string(),
         "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),
         other => panic!("the checker does not know the type {other}"),
