@@ -3,7 +3,7 @@
 //! Single values of a nearer place win: command line, `bbprof.toml`, package, workspace. Patterns add up. Unknown keys are errors.
 
 use crate::exit::require;
-use crate::plugin::{Counters, Filters, Storage, path_array, path_limit};
+use crate::plugin::{Counters, Filters, Part, Storage, path_array, path_limit};
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Deserialize;
@@ -26,6 +26,9 @@ pub(crate) struct Settings {
     /// --path-limit is given, else where that is cheap, and elsewhere paths also end on the coldest edges [default: 1024, or 4 for each edge]
     #[arg(long, value_name = "N")]
     pub path_array: Option<u64>,
+    /// Leave away a part of the placement, to see what it gains; the counts are the same (repeatable)
+    #[arg(long, value_enum, value_name = "PART")]
+    pub without: Vec<Part>,
     /// Instrument only functions whose symbol matches (repeatable)
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pub include: Vec<String>,
@@ -83,6 +86,7 @@ impl Settings {
         self.deps = self.deps.or(other.deps);
         self.ir = self.ir.or(other.ir);
         self.weights = self.weights.or(other.weights);
+        self.without.extend(other.without);
         self.include.extend(other.include);
         self.exclude_fn.extend(other.exclude_fn);
         self.include_file.extend(other.include_file);

@@ -50,6 +50,7 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
         storage: settings.storage.unwrap_or_default(),
         path_limit: settings.path_limit()?,
         path_array: settings.path_array()?,
+        without: settings.without.clone(),
         ir: settings.ir.unwrap_or_default(),
         filters: settings.filters()?,
         weights: settings.frequencies()?,

@@ -134,7 +134,7 @@ fn agrees_with_counters(plan: &CounterPlan, counts: &[u64], solution: &Solution)
     for (position, (site, counted)) in plan.sites.iter().zip(counts).enumerate() {
         let solved = match site {
             CounterSite::Node(node) => Some(i128::from(solution.nodes[node.index()])),
-            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) => solution.edges[edge.index()],
+            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) | CounterSite::BeforeLoop(edge) => solution.edges[edge.index()],
         };
         if solved != Some(i128::from(*counted)) {
             let counter = CounterId::new(position as u32);

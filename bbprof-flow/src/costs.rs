@@ -1,6 +1,7 @@
 //! What a counter costs where: estimated frequencies, and the price of one execution.
 
 use crate::cfg::Cfg;
+use crate::counted_loops::CountedLoop;
 
 /// Estimated frequencies of one function, all in the same unit. They decide where counters go, never what is counted: any
 /// weights give exact results.
@@ -10,13 +11,15 @@ pub struct Weights {
     pub nodes: Vec<u64>,
     /// By `EdgeId`; one for each edge.
     pub edges: Vec<u64>,
+    /// Loops whose turns are known in front of them, each by another edge.
+    pub counted_loops: Vec<CountedLoop>,
 }
 
 impl Weights {
     /// The same weight everywhere: placement then saves counters and splits, knowing nothing of frequencies.
     #[must_use]
     pub fn uniform(cfg: &Cfg) -> Self {
-        Self { nodes: vec![1; cfg.num_nodes()], edges: vec![1; cfg.num_edges()] }
+        Self { nodes: vec![1; cfg.num_nodes()], edges: vec![1; cfg.num_edges()], counted_loops: Vec::new() }
     }
 }
 
@@ -44,6 +47,9 @@ impl Default for Costs {
 }
 
 impl Costs {
+    /// A split edge costs no more than another: a maximum spanning tree as Ball and Larus have it (1994).
+    pub const INCREMENTS_ALONE: Self = Self { increment: 4, jump: 0, size: 0 };
+
     /// A counter at the start of a node, or one that a phi feeds.
     pub(crate) fn node(&self, weight: u64) -> u128 {
         u128::from(weight) * u128::from(self.increment)
@@ -52,5 +58,12 @@ impl Costs {
     /// A counter in a block of its own on an edge. At most (2^64-1) * 2^33 + 2^64: no overflow.
     pub(crate) fn critical_edge(&self, weight: u64) -> u128 {
         u128::from(weight) * (u128::from(self.increment) + u128::from(self.jump)) + u128::from(self.size)
+    }
+
+    /// An addition in front of a loop. At most (2^64-1) * (2^65) + 2^64: it saturates where no real price is.
+    pub(crate) fn counted_loop(&self, counted: &CountedLoop) -> u128 {
+        let work = u128::from(self.increment) * (1 + u128::from(counted.instructions));
+        let (jump, size) = if counted.splits { (self.jump, self.size) } else { (0, 0) };
+        u128::from(counted.entries).saturating_mul(work + u128::from(jump)).saturating_add(u128::from(size))
     }
 }

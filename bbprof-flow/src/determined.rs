@@ -43,7 +43,7 @@ pub fn determined(cfg: &Cfg, plan: &CounterPlan) -> Result<Determined, CheckErro
     for (position, site) in plan.sites.iter().enumerate() {
         let quantity = match site {
             CounterSite::Node(node) => Some(node.index()).filter(|node| *node < num_nodes),
-            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) => {
+            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) | CounterSite::BeforeLoop(edge) => {
                 Some(edge.index()).filter(|edge| *edge < num_edges && !cfg.edges()[*edge].vanishes()).map(|edge| num_nodes + edge)
             }
         };

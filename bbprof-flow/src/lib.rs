@@ -14,7 +14,9 @@ mod cfg;
 mod check;
 mod comes_back;
 mod costs;
+mod counted_loops;
 mod cuts;
+mod degrees;
 mod determined;
 mod doubled;
 mod interrupted;
@@ -30,6 +32,7 @@ pub use cfg::{Cfg, CfgError, EdgeId, EdgeRole, Endpoint, FlowEdge, NodeId, Split
 pub use check::{CheckError, check};
 pub use comes_back::{CallSummary, FunctionId, comes_back};
 pub use costs::{Costs, Weights};
+pub use counted_loops::CountedLoop;
 pub use determined::{Determined, determined};
 pub use interrupted::{Interruptions, Place, interruptions};
 pub use paths::{Commit, Path, PathError, PathNumbering, PathPlan, PathStart, PathStep, plan_paths};

@@ -2,6 +2,7 @@
 
 use crate::cfg::{Cfg, EdgeId, NodeId, Splitting};
 use crate::costs::{Costs, Weights};
+use crate::counted_loops::BeforeLoops;
 use crate::doubled::{Doubled, Flow};
 use crate::patterns::inferable_nodes;
 use crate::spanning_tree::maximum_spanning_forest;
@@ -33,6 +34,8 @@ pub enum CounterSite {
     Edge(EdgeId),
     /// In the edge's target, by a phi that is 1 when control came along this edge and 0 otherwise.
     PhiEdge(EdgeId),
+    /// In front of the loop that the edge closes, by the number of times that the loop will take it.
+    BeforeLoop(EdgeId),
 }
 
 impl fmt::Display for CounterSite {
@@ -41,6 +44,7 @@ impl fmt::Display for CounterSite {
             Self::Node(node) => write!(f, "node {node:?}"),
             Self::Edge(edge) => write!(f, "edge {edge:?}"),
             Self::PhiEdge(edge) => write!(f, "edge {edge:?} (phi)"),
+            Self::BeforeLoop(edge) => write!(f, "edge {edge:?} (in front of its loop)"),
         }
     }
 }
@@ -83,9 +87,10 @@ pub fn plan_counters(cfg: &Cfg, weights: &Weights, placement: Placement, costs: 
     let sites = match placement {
         Placement::Tree => {
             let doubled = Doubled::new(cfg);
-            let in_forest = maximum_spanning_forest(doubled, weights, costs);
+            let before_loops = BeforeLoops::of(cfg, weights, costs);
+            let in_forest = maximum_spanning_forest(doubled, weights, costs, &before_loops);
             let chords = doubled.arcs().filter(|arc| !in_forest[arc.index()]);
-            chords.filter_map(|arc| chord_site(cfg, doubled.flow(arc))).collect()
+            chords.filter_map(|arc| chord_site(cfg, &before_loops, doubled.flow(arc))).collect()
         }
         Placement::Blocks => cfg.node_ids().map(CounterSite::Node).collect(),
         Placement::Patterns => {
@@ -102,9 +107,10 @@ pub fn check_sites(cfg: &Cfg) -> Vec<CounterSite> {
     cfg.edge_ids().filter_map(|edge| edge_site(cfg, edge)).collect()
 }
 
-fn chord_site(cfg: &Cfg, chord: Flow) -> Option<CounterSite> {
+fn chord_site(cfg: &Cfg, before_loops: &BeforeLoops, chord: Flow) -> Option<CounterSite> {
     match chord {
         Flow::Node(node) => Some(CounterSite::Node(node)),
+        Flow::Edge(edge) if before_loops.cost(edge).is_some() => Some(CounterSite::BeforeLoop(edge)),
         Flow::Edge(edge) => {
             let site = edge_site(cfg, edge);
             debug_assert!(site.is_some(), "vanishing edges are in the tree");

@@ -146,7 +146,7 @@ fn counted_arc(doubled: Doubled<'_>, site: CounterSite) -> Option<Arc> {
     let cfg = doubled.cfg();
     match site {
         CounterSite::Node(node) => (node.index() < cfg.num_nodes()).then(|| doubled.node_arc(node)),
-        CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) => {
+        CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) | CounterSite::BeforeLoop(edge) => {
             (edge.index() < cfg.num_edges() && !cfg.edge(edge).vanishes()).then(|| doubled.edge_arc(edge))
         }
     }

@@ -5,24 +5,32 @@
 //! 1. Vanish edges, which nothing can count. They always fit: `Cfg` allows one a node, so they form a star around X.
 //! 2. Edges that only a phi can count. One that closes a cycle here closes it among edges alone, so no other choice of
 //!    counters would spare it: it becomes a chord, the heaviest staying in the tree.
-//! 3. Non-critical edges. They always fit too: an edge that is the only one out of u meets nothing but u's own arc in u's
+//! 3. Non-critical edges, but those that are counted in front of a loop. They always fit too: an edge that is the only one out of u meets nothing but u's own arc in u's
 //!    out-vertex (or, the only one into v, v's own arc in v's in-vertex), and no node's arc is in the forest yet, so that
 //!    vertex is still alone. Nothing is lost by it, since every cycle through such an edge passes that node, which counts the same.
-//! 4. Nodes and critical edges, dearest first.
+//! 4. Nodes, critical edges and those counted in front of loops, dearest first.
 //!
 //! Departure from Ball and Larus 1994, who count on edges only and note (section 3.2) that their cost metric leaves out the jumps of
 //! split edges: with jumps counted, a node can be cheaper than the edges around it, so nodes take part. Their edge EXIT -> root
 //! is X -> entry here, and the entry may carry a counter.
 
-use crate::cfg::{Cfg, EdgeRole, Endpoint, Splitting};
+use crate::cfg::{EdgeRole, Splitting};
 use crate::costs::{Costs, Weights};
+use crate::counted_loops::BeforeLoops;
+use crate::degrees::Degrees;
 use crate::doubled::{Arc, Doubled};
 use crate::union_find::UnionFind;
 use std::cmp::Reverse;
 
 /// For each arc, whether it is in the forest.
-pub(crate) fn maximum_spanning_forest(doubled: Doubled<'_>, weights: &Weights, costs: &Costs) -> Vec<bool> {
-    let Candidates { vanishing, mut phi_only, non_critical, mut others } = Candidates::sort_out(doubled, weights, costs);
+pub(crate) fn maximum_spanning_forest(
+    doubled: Doubled<'_>,
+    weights: &Weights,
+    costs: &Costs,
+    before_loops: &BeforeLoops,
+) -> Vec<bool> {
+    let Candidates { vanishing, mut phi_only, non_critical, mut others } =
+        Candidates::sort_out(doubled, weights, costs, before_loops);
     // Equal costs: the higher arc first. Edges come after nodes in the order of arcs, so they are the ones spared.
     phi_only.sort_unstable_by_key(|candidate| Reverse((candidate.cost, candidate.arc)));
     others.sort_unstable_by_key(|candidate| Reverse((candidate.cost, candidate.arc)));
@@ -68,7 +76,7 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn sort_out(doubled: Doubled<'_>, weights: &Weights, costs: &Costs) -> Self {
+    fn sort_out(doubled: Doubled<'_>, weights: &Weights, costs: &Costs, before_loops: &BeforeLoops) -> Self {
         let cfg = doubled.cfg();
         let degrees = Degrees::of(cfg);
         let mut ranks = Self::default();
@@ -79,6 +87,8 @@ impl Candidates {
                 ranks.vanishing.push(arc);
             } else if edge.splitting == Splitting::PhiOnly {
                 ranks.phi_only.push(Candidate { cost: costs.node(weight), arc });
+            } else if let Some(cost) = before_loops.cost(id) {
+                ranks.others.push(Candidate { cost, arc });
             } else if degrees.is_critical(edge.from, edge.to) {
                 ranks.others.push(Candidate { cost: costs.critical_edge(weight), arc });
             } else {
@@ -90,33 +100,5 @@ impl Candidates {
             ranks.others.push(Candidate { cost, arc: doubled.node_arc(node) });
         }
         ranks
-    }
-}
-
-/// How many edges leave and enter each node, vanishing ones included.
-struct Degrees {
-    outgoing: Vec<u32>,
-    incoming: Vec<u32>,
-}
-
-impl Degrees {
-    fn of(cfg: &Cfg) -> Self {
-        let mut degrees = Self { outgoing: vec![0; cfg.num_nodes()], incoming: vec![0; cfg.num_nodes()] };
-        for edge in cfg.edges() {
-            if let Endpoint::Node(from) = edge.from {
-                degrees.outgoing[from.index()] += 1;
-            }
-            if let Endpoint::Node(to) = edge.to {
-                degrees.incoming[to.index()] += 1;
-            }
-        }
-        degrees
-    }
-
-    /// Whether an edge shares both its ends with others. X is no end to put code at, so it never makes an edge non-critical.
-    fn is_critical(&self, from: Endpoint, to: Endpoint) -> bool {
-        let alone_out = from.node().is_some_and(|node| self.outgoing[node.index()] == 1);
-        let alone_in = to.node().is_some_and(|node| self.incoming[node.index()] == 1);
-        !alone_out && !alone_in
     }
 }

@@ -22,8 +22,8 @@ StringRef ref(BbprofText Text) { return StringRef(Text.data, Text.size_bytes); }
 
 class Applier {
 public:
-  Applier(Module &M, const BbprofModulePlan &Plan, bool Optimized)
-      : M(M), Plan(Plan), Optimized(Optimized), Word(Type::getInt64Ty(M.getContext())) {}
+  Applier(Module &M, const BbprofModulePlan &Plan, FunctionAnalysisManager &FAM, bool Optimized)
+      : M(M), Plan(Plan), FAM(FAM), Optimized(Optimized), Word(Type::getInt64Ty(M.getContext())) {}
 
   void run(FlatModule &Flat) {
     for (uint64_t Position = 0; Position < Plan.num_arrays; ++Position)
@@ -35,6 +35,13 @@ public:
   }
 
 private:
+  // How often a loop turns, known before this instruction.
+  struct Turns {
+    Instruction *Before;
+    uint32_t Counter;
+    Value *Number;
+  };
+
   GlobalVariable *makeHiddenWeak(Type *ValueType, StringRef Name, GlobalValue::ThreadLocalMode Mode, StringRef Section) {
     auto *Variable = new GlobalVariable(M, ValueType, false, GlobalValue::WeakAnyLinkage, Constant::getNullValue(ValueType), Name,
                                         nullptr, Mode);
@@ -183,6 +190,13 @@ private:
     Flat.IR->addFnAttr(DoneAttribute);
     if (Function.num_sites == 0 && Function.num_path_steps == 0)
       return;
+    // In front of everything else: later the analyses no longer know the function.
+    SmallVector<Turns, 4> CountedTurns;
+    for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
+      if (const BbprofSite &Site = Function.sites[Position]; Site.kind == BBPROF_SITE_LOOP) {
+        auto [Number, Before] = makeTurns(Flat.CountedLoops[Site.position], Word, FAM);
+        CountedTurns.push_back({Before, Site.counter, Number});
+      }
     Base = Arrays[Function.array];
     Fuses = Optimized && !Flat.IR->hasOptNone();
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
@@ -205,6 +219,8 @@ private:
       else if (Site.kind == BBPROF_SITE_PHI)
         incrementByPhi(Flat, Site);
     }
+    for (const Turns &Counted : CountedTurns)
+      increment(Counted.Before, Counted.Counter, Counted.Number);
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
       if (Function.sites[Position].kind == BBPROF_SITE_SPLIT)
         increment(split(Flat, Function.sites[Position])->getTerminator(), Function.sites[Position].counter, nullptr);
@@ -327,6 +343,7 @@ private:
 
   Module &M;
   const BbprofModulePlan &Plan;
+  FunctionAnalysisManager &FAM;
   bool Optimized;
   IntegerType *Word;
   SmallVector<GlobalVariable *, 16> Arrays;
@@ -338,6 +355,8 @@ private:
 
 } // namespace
 
-void applyPlan(Module &M, FlatModule &Flat, const BbprofModulePlan &Plan, bool Optimized) { Applier(M, Plan, Optimized).run(Flat); }
+void applyPlan(Module &M, FlatModule &Flat, const BbprofModulePlan &Plan, FunctionAnalysisManager &FAM, bool Optimized) {
+  Applier(M, Plan, FAM, Optimized).run(Flat);
+}
 
 } // namespace bbprof

@@ -6,7 +6,7 @@
 
 namespace bbprof {
 
-void applyPlan(llvm::Module &M, FlatModule &Flat, const BbprofModulePlan &Plan, bool Optimized);
+void applyPlan(llvm::Module &M, FlatModule &Flat, const BbprofModulePlan &Plan, llvm::FunctionAnalysisManager &FAM, bool Optimized);
 
 } // namespace bbprof
 

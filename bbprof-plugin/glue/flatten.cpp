@@ -67,7 +67,7 @@ static bool isTailCallBeforeReturn(const CallInst &Call, const Instruction *Next
   return Call.isMustTailCall() || !Returned || Returned == &Call || isa<UndefValue>(Returned);
 }
 
-static bool mayVanish(const CallBase &Call) {
+bool mayVanish(const CallBase &Call) {
   if (const auto *Asm = dyn_cast<InlineAsm>(Call.getCalledOperand()))
     return Asm->hasSideEffects() && !Asm->getAsmString().empty();
   if (Call.hasFnAttr(Attribute::ReturnsTwice))
@@ -99,7 +99,8 @@ private:
   DenseMap<const Instruction *, std::pair<uint64_t, uint64_t>> Places;
 };
 
-FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, bool KeepText, bool OnlyTagged) {
+FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, bool KeepText, bool OnlyTagged, bool Optimized)
+    : Optimized(Optimized) {
   for (Function &F : M) {
     if (F.isDeclaration() || F.hasFnAttribute(DoneAttribute) || (OnlyTagged && !F.hasFnAttribute(TagAttribute)))
       continue;
@@ -223,6 +224,8 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
     flattenTerminator(Flat, Block, BlockOut, FAM);
     Flat.BlockViews.push_back(BlockOut);
   }
+  if (Optimized && !F.hasOptNone())
+    flattenLoops(Flat, FAM);
   Out.blocks = Flat.BlockViews.data();
   Out.num_blocks = Flat.BlockViews.size();
   Out.opcodes = Flat.Opcodes.data();
@@ -233,6 +236,8 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
   Out.num_calls = Flat.Calls.size();
   Out.successors = Flat.Successors.data();
   Out.num_successors = Flat.Successors.size();
+  Out.loops = Flat.LoopViews.data();
+  Out.num_loops = Flat.LoopViews.size();
 }
 
 void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t Position) {
@@ -265,6 +270,13 @@ void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t 
     }
   }
   Flat.Calls.push_back(Out);
+}
+
+void FlatModule::flattenLoops(FlatFunction &Flat, FunctionAnalysisManager &FAM) {
+  Flat.CountedLoops = countedLoops(*Flat.IR, FAM);
+  for (const CountedLoop &Counted : Flat.CountedLoops)
+    Flat.LoopViews.push_back({BlockPositions.lookup(Counted.Latch), Counted.Slot, BlockPositions.lookup(Counted.Before),
+                              Counted.BeforeSlot, Counted.Instructions, 0});
 }
 
 static uint32_t terminatorKind(const Instruction &Terminator) {

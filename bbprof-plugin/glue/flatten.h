@@ -2,6 +2,7 @@
 #ifndef BBPROF_FLATTEN_H
 #define BBPROF_FLATTEN_H
 
+#include "counted_loops.h"
 #include "llvm_compat.h"
 #include "plan_abi.h"
 
@@ -27,14 +28,19 @@ struct FlatFunction {
   std::vector<uint32_t> Text;
   std::vector<BbprofCall> Calls;
   std::vector<BbprofSuccessor> Successors;
+  llvm::SmallVector<CountedLoop, 4> CountedLoops;
+  std::vector<BbprofLoop> LoopViews;
 };
+
+// Whether the call may end its function: exit, throw, longjmp.
+bool mayVanish(const llvm::CallBase &Call);
 
 class InstructionTexts;
 
 class FlatModule {
 public:
   // Only functions for which Select returns true are flattened; the others do not exist for bbprof.
-  FlatModule(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, bool KeepText, bool OnlyTagged);
+  FlatModule(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, bool KeepText, bool OnlyTagged, bool Optimized);
 
   const BbprofModuleView &view() const { return View; }
   FlatFunction &function(size_t Position) { return Functions[Position]; }
@@ -46,6 +52,7 @@ private:
   uint32_t location(const llvm::DILocation *Location);
   void flatten(FlatFunction &Flat, BbprofFunction &Out, llvm::FunctionAnalysisManager &FAM, const InstructionTexts *Texts);
   void flattenCall(FlatFunction &Flat, const llvm::CallBase &Call, uint32_t Position);
+  void flattenLoops(FlatFunction &Flat, llvm::FunctionAnalysisManager &FAM);
   void flattenTerminator(FlatFunction &Flat, llvm::BasicBlock &Block, BbprofBlock &Out, llvm::FunctionAnalysisManager &FAM);
 
   std::deque<std::string> StringStorage;
@@ -59,6 +66,7 @@ private:
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> BlockPositions;
   std::deque<FlatFunction> Functions;
   std::vector<BbprofFunction> FunctionViews;
+  bool Optimized;
   BbprofModuleView View = {};
 };
 

@@ -37,14 +37,14 @@ public:
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-    bbprof::FlatModule Flat(M, FAM, bbprof_wants_ir() != 0, OnlyTagged);
+    bbprof::FlatModule Flat(M, FAM, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
     if (Flat.numFunctions() == 0)
       return PreservedAnalyses::all();
     const BbprofModulePlan *Plan = bbprof_plan_module(&Flat.view());
     if (Plan->error.size_bytes != 0)
       M.getContext().emitError("bbprof: " + StringRef(Plan->error.data, Plan->error.size_bytes));
     else
-      bbprof::applyPlan(M, Flat, *Plan, Optimized);
+      bbprof::applyPlan(M, Flat, *Plan, FAM, Optimized);
     bbprof_free_plan(Plan);
     return PreservedAnalyses::none();
   }

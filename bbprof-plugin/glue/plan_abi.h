@@ -63,6 +63,16 @@ typedef struct BbprofSuccessor {
   uint64_t weight; /* estimated frequency */
 } BbprofSuccessor;
 
+/* A loop whose turns are known in front of it, and that nothing but them ends: no call in it may vanish. */
+typedef struct BbprofLoop {
+  uint32_t latch;  /* block whose successor slot `slot` goes back to the loop's header */
+  uint32_t slot;
+  uint32_t before;      /* block in front of the loop */
+  uint32_t before_slot; /* its successor slot that enters the loop */
+  uint32_t instructions; /* estimated, that work out the number of turns */
+  uint32_t reserved;
+} BbprofLoop;
+
 /* instructions_begin.. index the opcodes, instruction_locations and ir arrays of the function; debug intrinsics are left out. */
 typedef struct BbprofBlock {
   uint32_t instructions_begin;
@@ -97,6 +107,8 @@ typedef struct BbprofFunction {
   uint64_t num_calls;
   const BbprofSuccessor *successors;
   uint64_t num_successors;
+  const BbprofLoop *loops;
+  uint64_t num_loops;
 } BbprofFunction;
 
 typedef struct BbprofModuleView {
@@ -119,6 +131,7 @@ enum BbprofSiteKind {
   BBPROF_SITE_END = 1,    /* before the terminator of `block` */
   BBPROF_SITE_SPLIT = 2,  /* in a new block on the successor slot `position` of `block`, and all slots with the same target */
   BBPROF_SITE_PHI = 3,    /* in the target of that slot, by a phi */
+  BBPROF_SITE_LOOP = 4,   /* in front of loop `position` of the function, by its number of turns; `block` is the latch */
 };
 
 typedef struct BbprofSite {
@@ -189,7 +202,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 #ifdef __cplusplus
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
-static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 112, "mirrors src/view.rs");
+static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 128 && sizeof(BbprofLoop) == 24, "mirrors src/view.rs");
 static_assert(sizeof(BbprofModuleView) == 104 && sizeof(BbprofSite) == 16, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 48 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif

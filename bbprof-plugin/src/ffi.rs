@@ -5,7 +5,7 @@
 
 use crate::options::Options;
 use crate::planner::{ModulePlan, plan_module};
-use crate::view::{self, Block, Call, IrPathStep, IrSite, Location, Successor};
+use crate::view::{self, Block, Call, IrPathStep, IrSite, Location, Loop, Successor};
 use bbprof_format::frequencies::Frequencies;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,6 +39,8 @@ struct FunctionView {
     num_calls: u64,
     successors: *const Successor,
     num_successors: u64,
+    loops: *const Loop,
+    num_loops: u64,
 }
 
 /// `BbprofModuleView`.
@@ -101,7 +103,9 @@ struct Owner {
 
 const _: () = {
     assert!(size_of::<Text>() == 16 && size_of::<Location>() == 28 && size_of::<Call>() == 20);
-    assert!(size_of::<Successor>() == 16 && size_of::<Block>() == 40 && size_of::<FunctionView>() == 112);
+    assert!(
+        size_of::<Successor>() == 16 && size_of::<Block>() == 40 && size_of::<FunctionView>() == 128 && size_of::<Loop>() == 24
+    );
     assert!(size_of::<ModuleView>() == 104 && size_of::<IrSite>() == 16);
     assert!(
         size_of::<ArrayOut>() == 24
@@ -217,6 +221,7 @@ pub unsafe extern "C" fn bbprof_plan_module(raw: *const ModuleView) -> *const Mo
                         ir: slice(f.ir, if f.ir.is_null() { 0 } else { f.num_instructions }),
                         calls: slice(f.calls, f.num_calls),
                         successors: slice(f.successors, f.num_successors),
+                        loops: slice(f.loops, f.num_loops),
                     })
                     .collect(),
             };

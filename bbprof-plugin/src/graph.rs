@@ -9,10 +9,13 @@
 //! Two calls do not end a node but the function: one that never returns, and a tail call before `ret`, whose activation is
 //! gone when the callee runs. A counter behind a tail call would keep the frame alive and turn bounded stacks into unbounded ones.
 
+mod counted_loops;
 mod endless;
 
 use crate::view;
+use bbprof_flow::Weights;
 use bbprof_format::manifest::{Edge, EdgeKind};
+use counted_loops::CountedLoop;
 
 /// A node: a stretch of the instructions of one block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +37,10 @@ pub(crate) struct Graph {
     pub edges: Vec<Edge>,
     /// Estimated frequency of each node.
     pub weights: Vec<u64>,
+    /// The weights are those of an earlier run, not estimates.
+    are_measured: bool,
+    /// Loops whose turns are known in front of them.
+    pub counted_loops: Vec<CountedLoop>,
 }
 
 /// Estimates order what the earlier run says nothing between: parts that never ran, or ran as often. In measured executions
@@ -41,6 +48,15 @@ pub(crate) struct Graph {
 const ESTIMATES_PER_EXECUTION: u64 = 16;
 
 impl Graph {
+    /// The frequencies, as placement wants them.
+    pub(crate) fn frequencies(&self) -> Weights {
+        Weights {
+            nodes: self.weights.clone(),
+            edges: self.edges.iter().map(|edge| edge.weight).collect(),
+            counted_loops: self.counted_loops.iter().map(|counted| counted.priced(&self.edges, self.are_measured)).collect(),
+        }
+    }
+
     /// Takes measured frequencies for weights, by node and by edge.
     pub(crate) fn measure_weights(&mut self, nodes: &[u64], edges: &[u64]) {
         let greatest = self.weights.iter().copied().chain(self.edges.iter().map(|edge| edge.weight)).max().unwrap_or(0).max(1);
@@ -48,6 +64,7 @@ impl Graph {
             let rest = u128::from(estimated) * u128::from(ESTIMATES_PER_EXECUTION - 1) / u128::from(greatest);
             measured.saturating_mul(ESTIMATES_PER_EXECUTION).saturating_add(rest as u64)
         };
+        self.are_measured = true;
         for (own, measured) in self.weights.iter_mut().zip(nodes) {
             *own = weight(*measured, *own);
         }
@@ -129,7 +146,8 @@ pub(crate) fn build(function: &view::Function<'_>, comes_back: &[bool]) -> Graph
         }
     }
     endless::let_endless_loops_vanish(nodes.len(), &mut edges);
-    Graph { nodes, edges, weights }
+    let counted_loops = counted_loops::find(function, &nodes, &edges);
+    Graph { nodes, edges, weights, are_measured: false, counted_loops }
 }
 
 fn may_vanish(call: &view::Call, comes_back: &[bool]) -> bool {

@@ -36,6 +36,15 @@ const MOST_PATHS: u64 = 1 << 63;
 /// The longest array: 8 MiB of counters for one function in each thread.
 const LONGEST_ARRAY: u64 = 1 << 20;
 
+/// Parts of the placement that are left away.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Without {
+    /// The price of split edges.
+    pub costs: bool,
+    /// Counting the turns of a loop in front of it.
+    pub loops: bool,
+}
+
 /// All options.
 #[derive(Debug)]
 pub(crate) struct Options {
@@ -52,6 +61,8 @@ pub(crate) struct Options {
     pub path_array: Option<u64>,
     /// Seed by which the weights of blocks and edges are shuffled: the counters move, the counts must not. For tests only.
     pub permuted_weights: Option<u64>,
+    /// What of the placement is left away, to see what it gains.
+    pub without: Without,
     /// File with the frequencies of an earlier run, and what stands in it once it has been read.
     pub weights: Option<PathBuf>,
     pub frequencies: Option<Frequencies>,
@@ -72,6 +83,7 @@ impl Default for Options {
             path_limit: None,
             path_array: None,
             permuted_weights: None,
+            without: Without::default(),
             weights: None,
             frequencies: None,
             include_fn: Vec::new(),
@@ -136,6 +148,11 @@ impl Options {
             "permute-weights" => {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
             }
+            "without" => match value {
+                "costs" => self.without.costs = true,
+                "loops" => self.without.loops = true,
+                _ => return Err(format!("without={value}: expected one of costs, loops")),
+            },
             "weights" => self.weights = Some(value.into()),
             "include" => self.include_fn.push(regex(value)?),
             "exclude-fn" => self.exclude_fn.push(regex(value)?),

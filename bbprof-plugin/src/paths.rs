@@ -67,7 +67,7 @@ pub(crate) fn plan(
     limits: PathLimits,
 ) -> Result<PlannedPaths, String> {
     let cfg = function.cfg().map_err(|e| e.to_string())?;
-    let weights = Weights { nodes: graph.weights.clone(), edges: graph.edges.iter().map(|edge| edge.weight).collect() };
+    let weights = graph.frequencies();
     let array = limits.array.unwrap_or_else(|| PATH_ARRAY.max(PATH_ARRAY_FOR_EDGE * function.edges.len() as u64));
     let always_cut = into_returns_twice(function, graph, view);
     let number = |limit| PathNumbering::new(&cfg, &weights, &always_cut, limit);

@@ -5,7 +5,7 @@ use crate::options::{Options, PATH_LIMIT, StorageChoice, TlsChoice};
 use crate::paths::{self, Hashed, PathLimits};
 use crate::select::{Candidate, reason_to_skip};
 use crate::view::{self, IrPathStep, IrSite};
-use bbprof_flow::{Costs, CounterSite, Placement, Weights, check_sites, plan_counters};
+use bbprof_flow::{Costs, CounterSite, Placement, check_sites, plan_counters};
 use bbprof_format::frequencies::Known;
 use bbprof_format::manifest::{
     ArrayHeader, CallSite, Callee, CounterMode, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module, Node, Site,
@@ -159,8 +159,12 @@ fn skip_reason(
 /// The planned counters, and those of check mode behind them.
 fn place(function: &Function, graph: &Graph, options: &Options) -> Result<(Vec<CounterSite>, Vec<CounterSite>), String> {
     let cfg = function.cfg().map_err(|e| e.to_string())?;
-    let weights = Weights { nodes: graph.weights.clone(), edges: graph.edges.iter().map(|edge| edge.weight).collect() };
-    let placed = |placement| plan_counters(&cfg, &weights, placement, &Costs::default()).sites;
+    let mut weights = graph.frequencies();
+    if options.without.loops {
+        weights.counted_loops.clear();
+    }
+    let costs = if options.without.costs { Costs::INCREMENTS_ALONE } else { Costs::default() };
+    let placed = |placement| plan_counters(&cfg, &weights, placement, &costs).sites;
     let sites = match options.mode {
         CounterMode::Edges | CounterMode::Check => placed(Placement::Tree),
         CounterMode::Blocks => placed(Placement::Blocks),
@@ -179,6 +183,7 @@ fn comdat_array_name(symbol: &str, function: &Function, path_steps: &[IrPathStep
             Site::Node(node) => (0, node),
             Site::Edge(edge) => (1, edge),
             Site::PhiEdge(edge) => (2, edge),
+            Site::BeforeLoop(edge) => (3, edge),
         };
         sites.push(tag);
         sites.extend_from_slice(&position.to_le_bytes());
@@ -206,6 +211,11 @@ pub(crate) fn ir_site(site: CounterSite, counter: u32, function: &Function, grap
             let edge = &function.edges[edge.index()];
             let from = edge.from.expect("X -> entry is never counted by a phi");
             IrSite { kind: view::SITE_PHI, block: node_of(from).block, position: edge.successor, counter }
+        }
+        CounterSite::BeforeLoop(edge) => {
+            let counted = graph.counted_loops.iter().find(|counted| counted.back_edge as usize == edge.index());
+            let counted = counted.expect("placement counts in front of the loops that it was given");
+            IrSite { kind: view::SITE_LOOP, block: counted.latch, position: counted.position, counter }
         }
         CounterSite::Edge(id) => {
             let edge = &function.edges[id.index()];

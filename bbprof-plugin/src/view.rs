@@ -68,6 +68,18 @@ pub(crate) struct Block {
     pub weight: u64,
 }
 
+/// `BbprofLoop`: a loop whose turns are known in front of it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop {
+    pub latch: u32,
+    pub slot: u32,
+    pub before: u32,
+    pub before_slot: u32,
+    pub instructions: u32,
+    pub reserved: u32,
+}
+
 pub(crate) const LINKAGE_INTERNAL: u32 = 1;
 pub(crate) const LINKAGE_COMDAT: u32 = 2;
 
@@ -88,6 +100,7 @@ pub(crate) struct Function<'a> {
     pub ir: &'a [u32],
     pub calls: &'a [Call],
     pub successors: &'a [Successor],
+    pub loops: &'a [Loop],
 }
 
 /// `BbprofModuleView`, its arrays as slices.
@@ -116,6 +129,7 @@ pub(crate) const SITE_BEFORE: u32 = 0;
 pub(crate) const SITE_END: u32 = 1;
 pub(crate) const SITE_SPLIT: u32 = 2;
 pub(crate) const SITE_PHI: u32 = 3;
+pub(crate) const SITE_LOOP: u32 = 4;
 
 /// `BbprofSite`: where in the IR a counter is incremented.
 #[repr(C)]

@@ -23,6 +23,36 @@ pub struct Interruptible<'p> {
     pub name: &'p str,
     /// The blocks where it may have been interrupted, ascending; or on the way into them.
     pub blocks: Vec<u32>,
+    /// Those of them in loops whose turns are counted when the loop begins: their counts may be ahead by all the turns of one loop, not by one.
+    pub ahead: Vec<u32>,
+}
+
+impl<'p> Interruptible<'p> {
+    fn new(function: &Function, symbol: &'p str, name: &'p str, blocks: Vec<u32>) -> Self {
+        let counted = blocks_of_counted_loops(function);
+        let ahead = blocks.iter().copied().filter(|block| counted.contains(block)).collect();
+        Self { symbol, name, blocks, ahead }
+    }
+}
+
+/// The blocks of all loops whose turns are counted in front of them.
+fn blocks_of_counted_loops(function: &Function) -> HashSet<u32> {
+    let mut blocks = HashSet::new();
+    let edges = &function.edges;
+    for site in &function.sites {
+        let Site::BeforeLoop(back_edge) = site else { continue };
+        let back_edge = &edges[*back_edge as usize];
+        // Backwards from where the loop goes back, as far as its header.
+        let mut members: HashSet<u32> = back_edge.to.into_iter().collect();
+        let mut waiting: Vec<u32> = back_edge.from.into_iter().collect();
+        while let Some(node) = waiting.pop() {
+            if members.insert(node) {
+                waiting.extend(edges.iter().filter(|edge| edge.to == Some(node)).filter_map(|edge| edge.from));
+            }
+        }
+        blocks.extend(members.into_iter().map(|node| function.nodes[node as usize].block));
+    }
+    blocks
 }
 
 impl Profile {
@@ -41,20 +71,17 @@ impl Profile {
                     module.string(symbol)
                 });
                 if let Some(blocks) = &inexact.interrupted {
-                    found.push(Interruptible {
-                        symbol: module.string(function.symbol),
-                        name: &inexact.name,
-                        blocks: blocks.clone(),
-                    });
+                    found.push(Interruptible::new(function, module.string(function.symbol), &inexact.name, blocks.clone()));
                 }
             }
         }
         let functions: Vec<_> = running.closure();
-        found.extend(functions.into_iter().filter(|(_, blocks)| !blocks.is_empty()).map(|(function, blocks)| Interruptible {
-            symbol: function.symbol(),
-            name: function.name(),
-            blocks,
-        }));
+        found.extend(
+            functions
+                .into_iter()
+                .filter(|(_, blocks)| !blocks.is_empty())
+                .map(|(function, blocks)| Interruptible::new(function.manifest, function.symbol(), function.name(), blocks)),
+        );
         found
     }
 }
@@ -145,7 +172,9 @@ impl<'p> Running<'p> {
 fn of_solved(function: &Function, counts: &FunctionCounts) -> Option<Interruptions> {
     let value = |site: &Site| match site {
         Site::Node(node) => Some(counts.nodes[*node as usize]),
-        Site::Edge(edge) | Site::PhiEdge(edge) => counts.edges[*edge as usize].and_then(|count| u64::try_from(count).ok()),
+        Site::Edge(edge) | Site::PhiEdge(edge) | Site::BeforeLoop(edge) => {
+            counts.edges[*edge as usize].and_then(|count| u64::try_from(count).ok())
+        }
     };
     if function.paths.is_some() {
         return None;

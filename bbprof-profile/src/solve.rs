@@ -366,7 +366,7 @@ fn solved_at(function: &Function, solution: &Solution, site: Site) -> (Option<u3
             let block = block_of(node);
             (Some(block), format!("node {node}"), Some(i128::from(solution.nodes[node as usize])))
         }
-        Site::Edge(position) | Site::PhiEdge(position) => {
+        Site::Edge(position) | Site::PhiEdge(position) | Site::BeforeLoop(position) => {
             let edge = &function.edges[position as usize];
             let end = |node: Option<u32>| node.map_or_else(|| "outside".to_owned(), |node| format!("block {}", block_of(node)));
             let what = format!("edge {position} ({} -> {})", end(edge.from), end(edge.to));

@@ -1,6 +1,11 @@
 //! Every case of `tests/cases`, at every level, against its own tallies and a counter on every edge.
 
-use bbprof_tests::Case;
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use bbprof_format::manifest::{Manifest, Site};
+use bbprof_format::map::BuildMap;
+use bbprof_tests::{Case, Run, Sandbox, tool};
+use std::collections::BTreeSet;
 
 macro_rules! cases {
     ($($name:ident),* $(,)?) => {
@@ -21,12 +26,48 @@ macro_rules! cases {
     };
 }
 
-cases!(calls, exceptions, exit_inside, gotos, longjmp, switches, tail_calls, threads, virtuals);
+cases!(calls, exceptions, exit_inside, gotos, longjmp, loops, switches, tail_calls, threads, virtuals);
 
 #[test]
 fn library_storage_counts_the_same() {
-    for name in ["calls", "exceptions", "threads"] {
+    for name in ["calls", "exceptions", "loops", "threads"] {
         Case::named(name).check(&["-fPIC"]);
         Case::named(name).check(&["--bbprof-storage=atomic"]);
+    }
+}
+
+/// The functions of the case `loops` in which a loop's turns are counted in front of it.
+fn counted_in_front(options: &[&str]) -> BTreeSet<String> {
+    let sandbox = Sandbox::new("in-front");
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/loops/main.c");
+    Run::new(tool("bbprof-cc")).args(options).arg(source).arg("-o").arg(sandbox.join("loops")).ok();
+    let map = BuildMap::decode(&std::fs::read(sandbox.join("loops.bbmap")).unwrap()).unwrap();
+    let mut found = BTreeSet::new();
+    for module in &map.body.modules {
+        let module = Manifest::read(&module.manifest).unwrap().module().unwrap();
+        let counted = |sites: &[Site]| sites.iter().any(|site| matches!(site, Site::BeforeLoop(_)));
+        let functions = module.functions.iter().filter(|function| counted(&function.sites));
+        found.extend(functions.map(|function| module.string(function.symbol).to_owned()));
+    }
+    found
+}
+
+#[test]
+fn turns_are_counted_in_front_of_loops_that_nobody_can_watch() {
+    let found = counted_in_front(&["-O2"]);
+    for known in ["up", "down", "triangle", "guarded", "from_switch", "narrow", "main"] {
+        assert!(found.contains(known), "{known} is not among {found:?}");
+    }
+    for unknown in ["bits", "found", "watched", "wide"] {
+        assert!(!found.contains(unknown), "{unknown} is among {found:?}");
+    }
+    assert!(counted_in_front(&["-O2", "--bbprof-without=loops"]).is_empty());
+    assert!(counted_in_front(&["-O0"]).is_empty(), "nothing is known of variables in memory");
+}
+
+#[test]
+fn parts_of_the_placement_can_be_left_away() {
+    for part in ["costs", "loops"] {
+        Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
     }
 }

@@ -181,7 +181,7 @@ fn a_flipped_edge_is_noticed() {
                 let num_edges = function.edges.len() as u32;
                 let used = function.sites.clone();
                 if let Some(site) = function.sites.get_mut(site) {
-                    let (Site::Edge(at) | Site::Node(at) | Site::PhiEdge(at)) = *site;
+                    let (Site::Edge(at) | Site::Node(at) | Site::PhiEdge(at) | Site::BeforeLoop(at)) = *site;
                     // Another edge that has no counter: one of the tree.
                     let mut others = (flip..num_edges).map(|step| Site::Edge((at + step) % num_edges));
                     *site = others.find(|edge| !used.contains(edge)).unwrap_or(*site);

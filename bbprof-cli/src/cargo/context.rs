@@ -78,6 +78,7 @@ impl Context {
             storage: settings.storage.unwrap_or_default(),
             path_limit: settings.path_limit()?,
             path_array: settings.path_array()?,
+            without: settings.without.clone(),
             tls: packages.tls(),
             ir: settings.ir.unwrap_or_default(),
             filters: settings.filters()?,

@@ -93,6 +93,7 @@ fn set(options: &mut PluginOptions, option: &str) -> Result<()> {
         ("storage", Some(value)) => options.storage = choice(key, value)?,
         ("path-array", Some(value)) => options.path_array = Some(path_array(value)?),
         ("path-limit", Some(value)) => options.path_limit = Some(path_limit(value)?),
+        ("without", Some(value)) => options.without.push(choice(key, value)?),
         ("tls", Some(value)) => options.tls = choice(key, value)?,
         ("ir", None | Some("1")) => options.ir = true,
         ("ir", Some("0")) => options.ir = false,
@@ -100,7 +101,7 @@ fn set(options: &mut PluginOptions, option: &str) -> Result<()> {
             pattern(&mut options.filters, key).into_iter().for_each(|list| list.push(value.to_owned()));
         }
         _ => require!(
-            "--bbprof-{option}: not an option of bbprof-cc (--bbprof-counters=, --bbprof-storage=, --bbprof-path-limit=, --bbprof-path-array=, --bbprof-tls=, --bbprof-ir, --bbprof-weights=, --bbprof-include=, --bbprof-exclude-fn=, --bbprof-include-file=, --bbprof-exclude-file=)"
+            "--bbprof-{option}: not an option of bbprof-cc (--bbprof-counters=, --bbprof-storage=, --bbprof-path-limit=, --bbprof-path-array=, --bbprof-tls=, --bbprof-without=, --bbprof-ir, --bbprof-weights=, --bbprof-include=, --bbprof-exclude-fn=, --bbprof-include-file=, --bbprof-exclude-file=)"
         ),
     }
     Ok(())

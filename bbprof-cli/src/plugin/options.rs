@@ -84,6 +84,16 @@ pub(crate) struct Filters {
     pub exclude_file: Vec<String>,
 }
 
+/// A part of the placement that can be left away, to see what it gains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Part {
+    /// The price of split edges: without it, a plain maximum spanning tree.
+    Costs,
+    /// Counting the turns of a loop in front of it, where they are known there.
+    Loops,
+}
+
 /// Everything that the plugin's behaviour depends on.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PluginOptions {
@@ -94,6 +104,8 @@ pub(crate) struct PluginOptions {
     pub path_limit: Option<u64>,
     /// Most paths of a function that are counted in an array, likewise.
     pub path_array: Option<u64>,
+    /// Parts of the placement that are left away.
+    pub without: Vec<Part>,
     /// Keep the IR text of each block in the manifest.
     pub ir: bool,
     pub filters: Filters,
@@ -160,6 +172,9 @@ impl PluginOptions {
         }
         if let Some(limit) = self.path_limit {
             let _ = writeln!(text, "path-limit={limit}");
+        }
+        for part in &self.without {
+            let _ = writeln!(text, "without={}", name(*part));
         }
         if let Some(file) = &self.weights {
             let _ = writeln!(text, "weights={}", file.display());

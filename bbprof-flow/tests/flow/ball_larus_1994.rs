@@ -39,14 +39,18 @@ fn figure_1() -> (Cfg, Weights) {
         (edge(EXIT, X), 4),
         (edge(X, P), 4),
     ];
-    let weights = Weights { nodes: vec![44, 42, 21, 21, 42, 40, 4], edges: edges.iter().map(|(_, weight)| *weight).collect() };
+    let weights = Weights {
+        nodes: vec![44, 42, 21, 21, 42, 40, 4],
+        edges: edges.iter().map(|(_, weight)| *weight).collect(),
+        counted_loops: Vec::new(),
+    };
     (graph(7, edges.map(|(edge, _)| edge).to_vec()), weights)
 }
 
 fn cost(plan: &CounterPlan, weights: &Weights) -> u64 {
     let weight = |site: &CounterSite| match site {
         CounterSite::Node(node) => weights.nodes[node.index()],
-        CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) => weights.edges[edge.index()],
+        CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) | CounterSite::BeforeLoop(edge) => weights.edges[edge.index()],
     };
     plan.sites.iter().map(weight).sum()
 }
@@ -124,7 +128,7 @@ fn figure_4_early_termination_needs_the_edge_from_a() {
     edges.push(vanish(A));
     edge_weights.push(0);
     let with = graph(7, edges);
-    let weights_with = Weights { nodes: weights.nodes.clone(), edges: edge_weights };
+    let weights_with = Weights { nodes: weights.nodes.clone(), edges: edge_weights, counted_loops: Vec::new() };
 
     let path = [P, Q, B, R, C, P, Q, A];
     let walked = Walked::along(&with, &path);

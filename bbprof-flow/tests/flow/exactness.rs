@@ -62,6 +62,7 @@ proptest! {
     fn counters_sit_where_code_can_put_them(cfg in random_graph(24), seed: u64) {
         let weights = Random::new(seed).weights(&cfg);
         let plan = plan(&cfg, &weights, Placement::Tree);
+        let before_loop = |edge| weights.counted_loops.iter().any(|counted| counted.back_edge == edge);
         for site in plan.sites.iter().copied().chain(check_sites(&cfg)) {
             match site {
                 CounterSite::Node(_) => {}
@@ -69,6 +70,7 @@ proptest! {
                     prop_assert_eq!(cfg.edge(edge).splitting, Splitting::Possible);
                     prop_assert!(!plan.sites.contains(&site) || is_critical(&cfg, edge), "the node beside {:?} counts the same", edge);
                 }
+                CounterSite::BeforeLoop(edge) => prop_assert!(before_loop(edge) && cfg.edge(edge).splitting == Splitting::Possible),
                 CounterSite::PhiEdge(edge) => {
                     prop_assert_eq!(cfg.edge(edge).splitting, Splitting::PhiOnly);
                     // Only the source block tells a phi where control came from.
@@ -84,7 +86,7 @@ proptest! {
         let nodes = plan.sites.iter().take_while(|site| matches!(site, CounterSite::Node(_))).count();
         let position = |site: &CounterSite| match site {
             CounterSite::Node(node) => node.index(),
-            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) => edge.index(),
+            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) | CounterSite::BeforeLoop(edge) => edge.index(),
         };
         prop_assert!(plan.sites[..nodes].is_sorted_by_key(position));
         prop_assert!(plan.sites[nodes..].is_sorted_by_key(position));

@@ -4,7 +4,9 @@ use crate::notation::{X, edge, graph, indirect, on_edges, on_nodes};
 use crate::random_graph::{Random, random_graph};
 use crate::rank::determined_by_rank;
 use crate::walk::Walked;
-use bbprof_flow::{Cfg, Costs, CounterPlan, CounterSite, Endpoint, Placement, Weights, check_sites, plan_counters};
+use bbprof_flow::{
+    Cfg, Costs, CountedLoop, CounterPlan, CounterSite, EdgeId, Endpoint, Placement, Splitting, Weights, check_sites, plan_counters,
+};
 use proptest::prelude::*;
 
 /// Phi counters come first, since the placement avoids them at any price; then the estimated cost.
@@ -15,6 +17,12 @@ fn price(cfg: &Cfg, weights: &Weights, costs: &Costs, plan: &[CounterSite]) -> (
     let cost = |site: &CounterSite| match site {
         CounterSite::Node(node) => u128::from(weights.nodes[node.index()]) * u128::from(costs.increment),
         CounterSite::PhiEdge(edge) => u128::from(weights.edges[edge.index()]) * u128::from(costs.increment),
+        CounterSite::BeforeLoop(edge) => {
+            let counted = weights.counted_loops.iter().find(|counted| counted.back_edge == *edge).expect("a counted loop");
+            let one = u128::from(costs.increment) * (1 + u128::from(counted.instructions));
+            let (jump, size) = if counted.splits { (costs.jump, costs.size) } else { (0, 0) };
+            u128::from(counted.entries) * (one + u128::from(jump)) + u128::from(size)
+        }
         CounterSite::Edge(edge) => {
             let (weight, edge) = (u128::from(weights.edges[edge.index()]), cfg.edge(*edge));
             let end_is_alone = (edge.from != Endpoint::X && degree(edge.from, true) == 1)
@@ -35,12 +43,21 @@ proptest! {
         // Weights that are a flow, as the compiler's estimates are.
         let walked = Walked::at_random(&cfg, &mut random, 10, 50);
         let positive = |weight: &i128| u64::try_from(*weight).unwrap_or(0);
-        let weights = Weights { nodes: walked.nodes().to_vec(), edges: walked.edges().iter().map(positive).collect() };
+        let edges = walked.edges().iter().map(positive).collect();
+        let counted = (cfg.edge_ids().filter(|edge| cfg.edge(*edge).splitting == Splitting::Possible)).nth(random.below(4) as usize);
+        let counted_loops = counted.into_iter().map(|back_edge| CountedLoop {
+            back_edge,
+            entries: u64::from(random.below(8)),
+            instructions: random.below(3),
+            splits: random.below(2) == 0,
+        });
+        let weights = Weights { nodes: walked.nodes().to_vec(), edges, counted_loops: counted_loops.collect() };
         let costs = Costs { increment: 1 + random.below(3), jump: random.below(3), size: u64::from(random.below(3)) };
         let plan = plan_counters(&cfg, &weights, Placement::Tree, &costs);
         let planned = price(&cfg, &weights, &costs, &plan.sites);
 
-        let sites: Vec<CounterSite> = cfg.node_ids().map(CounterSite::Node).chain(check_sites(&cfg)).collect();
+        let before_loops = weights.counted_loops.iter().map(|counted| CounterSite::BeforeLoop(counted.back_edge));
+        let sites: Vec<CounterSite> = cfg.node_ids().map(CounterSite::Node).chain(check_sites(&cfg)).chain(before_loops).collect();
         for subset in 0u32..1 << sites.len() {
             if subset.count_ones() as usize > plan.num_counters() {
                 continue;
@@ -58,7 +75,7 @@ proptest! {
 #[test]
 fn the_price_of_a_jump_moves_counters_from_critical_edges_to_nodes() {
     let cfg = graph(4, vec![edge(X, 0), edge(0, 1), edge(1, 2), edge(1, 3), edge(2, 1), edge(2, 3), edge(3, X)]);
-    let weights = Weights { nodes: vec![10, 20, 15, 10], edges: vec![10, 10, 15, 5, 10, 5, 10] };
+    let weights = Weights { nodes: vec![10, 20, 15, 10], edges: vec![10, 10, 15, 5, 10, 5, 10], counted_loops: Vec::new() };
     let sites = |jump| plan_counters(&cfg, &weights, Placement::Tree, &Costs { increment: 1, jump, size: 0 }).sites;
     assert_eq!(sites(0), on_edges(&[3, 4, 5]).sites, "three splits for 20 increments");
     assert_eq!(sites(1), [on_nodes(&[0, 2]).sites, on_edges(&[3]).sites].concat(), "30 increments, 5 jumps");
@@ -81,8 +98,24 @@ fn one_phi_breaks_a_cycle_of_indirect_edges() {
             edge(4, X),
         ],
     );
-    let weights = Weights { nodes: vec![10, 6, 4, 5, 5], edges: vec![10, 6, 4, 4, 2, 1, 3, 5, 5] };
+    let weights = Weights { nodes: vec![10, 6, 4, 5, 5], edges: vec![10, 6, 4, 4, 2, 1, 3, 5, 5], counted_loops: Vec::new() };
     let plan = plan_counters(&cfg, &weights, Placement::Tree, &Costs::default());
     let phis: Vec<_> = plan.sites.iter().filter(|site| matches!(site, CounterSite::PhiEdge(_))).collect();
     assert_eq!(phis, [&CounterSite::PhiEdge(bbprof_flow::EdgeId::new(5))], "the coldest of the four");
+}
+
+/// `for (i = 0; i < n; i++)` with a branch in it: the turns are added up in front of the loop where that is cheaper than counting them.
+#[test]
+fn the_turns_of_a_loop_are_counted_in_front_of_it() {
+    let cfg = graph(5, vec![edge(X, 0), edge(0, 1), edge(1, 2), edge(1, 3), edge(2, 3), edge(3, 1), edge(3, 4), edge(4, X)]);
+    let counted = |entries, instructions| CountedLoop { back_edge: EdgeId::new(5), entries, instructions, splits: false };
+    let sites = |counted_loops| {
+        let weights = Weights { nodes: vec![1, 100, 40, 100, 1], edges: vec![1, 1, 40, 60, 40, 99, 1, 1], counted_loops };
+        plan_counters(&cfg, &weights, Placement::Tree, &Costs::default()).sites
+    };
+    let counts_turns = |sites: &[CounterSite]| sites.contains(&CounterSite::BeforeLoop(EdgeId::new(5)));
+    assert_eq!(sites(vec![counted(1, 2)]).len(), 3);
+    assert!(counts_turns(&sites(vec![counted(1, 2)])));
+    assert!(!counts_turns(&sites(vec![counted(90, 2)])), "270 instructions in front of it, 99 increments in it");
+    assert!(!counts_turns(&sites(Vec::new())));
 }

@@ -1,7 +1,7 @@
 //! Random graphs: irreducible, with self-loops, parallel edges, unreachable nodes, no exit, indirect jumps and calls that may not return.
 
 use crate::notation::{X, edge, indirect, vanish};
-use bbprof_flow::{Cfg, FlowEdge, Weights};
+use bbprof_flow::{Cfg, CountedLoop, EdgeId, Endpoint, FlowEdge, Splitting, Weights};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -36,7 +36,18 @@ impl Random {
     pub(crate) fn weights(&mut self, cfg: &Cfg) -> Weights {
         let mut weight = || self.bits() >> self.below(64);
         let nodes = (0..cfg.num_nodes()).map(|_| weight()).collect();
-        Weights { nodes, edges: (0..cfg.num_edges()).map(|_| weight()).collect() }
+        let edges = (0..cfg.num_edges()).map(|_| weight()).collect();
+        // A node that an indirect edge leaves ends in a call, of which counted loops have none.
+        let is_indirect = |from: Endpoint| cfg.edges().iter().any(|edge| edge.from == from && edge.splitting == Splitting::PhiOnly);
+        let may_go_back = |edge: &EdgeId| !cfg.edge(*edge).vanishes() && !is_indirect(cfg.edge(*edge).from);
+        let counted_loops = cfg.edge_ids().filter(may_go_back).filter_map(|edge| self.counted_loop(edge)).collect();
+        Weights { nodes, edges, counted_loops }
+    }
+
+    /// Sometimes, that this edge closes a counted loop. What a loop is does not matter to the placement.
+    fn counted_loop(&mut self, back_edge: EdgeId) -> Option<CountedLoop> {
+        let entries = self.bits() >> self.below(64);
+        (self.below(4) == 0).then(|| CountedLoop { back_edge, entries, instructions: self.below(4), splits: self.below(2) == 0 })
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn determined_by_rank(cfg: &Cfg, plan: &CounterPlan) -> Determined {
     for site in &plan.sites {
         basis.add(unit(match site {
             CounterSite::Node(node) => node.index(),
-            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) => num_nodes + edge.index(),
+            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) | CounterSite::BeforeLoop(edge) => num_nodes + edge.index(),
         }));
     }
     let mut nodes: Vec<bool> = (0..num_quantities).map(|quantity| basis.reduce(unit(quantity)).is_none()).collect();

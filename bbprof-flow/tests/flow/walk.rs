@@ -159,7 +159,7 @@ impl Walked {
     pub(crate) fn counts(&self, plan: &CounterPlan) -> Vec<u64> {
         let count = |site: &CounterSite| match site {
             CounterSite::Node(node) => self.nodes[node.index()],
-            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) => {
+            CounterSite::Edge(edge) | CounterSite::PhiEdge(edge) | CounterSite::BeforeLoop(edge) => {
                 u64::try_from(self.edges[edge.index()]).expect("control passes an edge a natural number of times")
             }
         };

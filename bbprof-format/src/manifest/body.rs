@@ -238,6 +238,8 @@ pub enum Site {
     Edge(u32),
     /// See [`CounterSite::PhiEdge`].
     PhiEdge(u32),
+    /// See [`CounterSite::BeforeLoop`].
+    BeforeLoop(u32),
 }
 
 impl From<CounterSite> for Site {
@@ -246,6 +248,7 @@ impl From<CounterSite> for Site {
             CounterSite::Node(node) => Self::Node(node.index() as u32),
             CounterSite::Edge(edge) => Self::Edge(edge.index() as u32),
             CounterSite::PhiEdge(edge) => Self::PhiEdge(edge.index() as u32),
+            CounterSite::BeforeLoop(edge) => Self::BeforeLoop(edge.index() as u32),
         }
     }
 }
@@ -256,6 +259,7 @@ impl From<Site> for CounterSite {
             Site::Node(node) => Self::Node(NodeId::new(node)),
             Site::Edge(edge) => Self::Edge(EdgeId::new(edge)),
             Site::PhiEdge(edge) => Self::PhiEdge(EdgeId::new(edge)),
+            Site::BeforeLoop(edge) => Self::BeforeLoop(EdgeId::new(edge)),
         }
     }
 }
@@ -326,7 +330,8 @@ impl Function {
         let paths = self.paths.as_ref()?;
         let number = || {
             let cfg = self.cfg().map_err(|e| e.to_string())?;
-            let weights = Weights { nodes: vec![1; self.nodes.len()], edges: self.edges.iter().map(|edge| edge.weight).collect() };
+            let edges = self.edges.iter().map(|edge| edge.weight).collect();
+            let weights = Weights { nodes: vec![1; self.nodes.len()], edges, counted_loops: Vec::new() };
             let cuts: Vec<EdgeId> = paths.cuts.iter().map(|cut| EdgeId::new(*cut)).collect();
             let numbering = PathNumbering::with_cuts(&cfg, &weights, &cuts).map_err(|e| e.to_string())?;
             let (expected, found) = (paths.num_paths, numbering.num_paths());

@@ -155,7 +155,9 @@ fn validate_counters(function: &Function, arrays: &[ArrayHeader]) -> Result<(), 
     for site in function.sites.iter().chain(&function.check_sites) {
         match *site {
             Site::Node(node) => in_range(node, function.nodes.len(), "node of a counter", "nodes")?,
-            Site::Edge(edge) | Site::PhiEdge(edge) => in_range(edge, function.edges.len(), "edge of a counter", "edges")?,
+            Site::Edge(edge) | Site::PhiEdge(edge) | Site::BeforeLoop(edge) => {
+                in_range(edge, function.edges.len(), "edge of a counter", "edges")?
+            }
         }
     }
     Ok(())

@@ -8,11 +8,12 @@ struct Sample {
     blocks: Vec<Block>,
     calls: Vec<Call>,
     successors: Vec<Successor>,
+    loops: Vec<view::Loop>,
 }
 
 impl Sample {
     fn new(blocks: &[(u32, u32, &[u32])], calls: &[(u32, u32, u32, u32)]) -> Self {
-        let mut sample = Self { blocks: Vec::new(), calls: Vec::new(), successors: Vec::new() };
+        let mut sample = Self { blocks: Vec::new(), calls: Vec::new(), successors: Vec::new(), loops: Vec::new() };
         let mut instructions = 0;
         for (id, (len, terminator, successors)) in blocks.iter().enumerate() {
             let calls_begin = sample.calls.len() as u32;
@@ -58,6 +59,7 @@ impl Sample {
             ir: &[],
             calls: &self.calls,
             successors: &self.successors,
+            loops: &self.loops,
         };
         build(&function, comes_back)
     }

@@ -225,7 +225,9 @@ impl Run {
             for (position, site) in sites.iter().enumerate() {
                 let hit = match site {
                     CounterSite::Node(node) => entered == Some(node.index() as u32),
-                    CounterSite::Edge(counted) | CounterSite::PhiEdge(counted) => counted.index() == *edge,
+                    CounterSite::Edge(counted) | CounterSite::PhiEdge(counted) | CounterSite::BeforeLoop(counted) => {
+                        counted.index() == *edge
+                    }
                 };
                 if hit {
                     self.counters.tls[first + position] += times;

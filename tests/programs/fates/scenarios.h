@@ -16,7 +16,7 @@
 
 #define FUNCTIONS(X)                                                                                                               \
   X(branchy) X(even) X(odd) X(leave) X(handler) X(at_end) X(at_quick_end) X(in_child) X(thread_work) X(recurse) X(victim)          \
-  X(late) X(resolved) X(coroutine) X(notified) X(spin) X(strike) X(leaf)
+  X(late) X(resolved) X(coroutine) X(notified) X(spin) X(strike) X(leaf) X(sweep)
 
 enum { FUNCTIONS(TRUTH_ID) NUM_FUNCTIONS };
 
@@ -41,7 +41,7 @@ pthread_t start(void *(*function)(void *), void *argument);
   X(nothing) X(end_exit) X(end_quietly) X(end_quietly_c99) X(end_quickly) X(end_abort) X(end_assert)                       \
   X(end_signal_raised) X(end_interrupted) X(end_killed) X(end_trap) X(end_bare_call) X(end_alarm) X(end_pipe) X(end_exec)          \
   X(end_exec_list) X(end_exec_environment) X(end_exec_file) X(end_exec_path) X(end_after_failed_exec) X(end_fault) X(end_bus)      \
-  X(end_division) X(end_stack) X(end_memory) X(end_cpu) X(end_exit_in_handler) X(end_quiet_in_handler)                             \
+  X(end_counted_loop) X(end_division) X(end_stack) X(end_memory) X(end_cpu) X(end_exit_in_handler) X(end_quiet_in_handler)                             \
   X(end_handler_and_default) X(end_handled) X(end_reported) X(end_after_abort) X(end_recovered) X(end_interrupted_loop) X(threads)                 \
   X(many_calls) X(short_threads) X(threads_cancelled) X(threads_c11) X(threads_late) X(threads_exit) X(threads_end_quietly)        \
   X(threads_rest)                                                                                                                  \

@@ -85,6 +85,21 @@ void end_bus(void) {
   forbidden = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   end_fault();
 }
+/* A loop whose turns are known before it begins, which a fault ends in the middle. */
+OUT_OF_LINE unsigned long sweep(const unsigned long *at, unsigned long words) {
+  TALLY(sweep);
+  unsigned long total = 0;
+  for (unsigned long i = 0; i < words; i++)
+    total = total * 31 + at[i];
+  return total;
+}
+void end_counted_loop(void) {
+  char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(pages + 4096, 4096, PROT_NONE);
+  sink = sweep((unsigned long *)pages, 100);
+  sink = sweep((unsigned long *)pages, 1000);
+  sink = sweep((unsigned long *)pages, 10);
+}
 static volatile int zero;
 void end_division(void) {
   work(20);

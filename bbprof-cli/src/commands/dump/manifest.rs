@@ -114,5 +114,6 @@ fn site_words(site: Site) -> String {
         Site::Node(node) => format!("at the start of node {node}"),
         Site::Edge(edge) => format!("on edge {edge}"),
         Site::PhiEdge(edge) => format!("on edge {edge}, by a phi in its target"),
+        Site::BeforeLoop(edge) => format!("on edge {edge}, all its turns at once in front of the loop"),
     }
 }
