@@ -9,10 +9,21 @@ static struct process *current(void) {
     return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
 }
 
-/* How many other threads may be in the middle of a block. */
-static int other_threads(const struct process *process) {
-    int others = platform_other_threads(process->helper);
-    return others < 0 ? 0 : process_running(process, others);
+/* Nobody who waits in a system call all the while disturbs a dump; who is found elsewhere may be in the middle of a block. */
+#define DUMPS_TRIED 3
+
+static int save(struct process *process, const char *path) {
+    int others = others_alive(process), why = -EAGAIN;
+    if (others == 0)
+        return snapshot_save(process, FATE_SNAPSHOT, 0, 0, path, NULL);
+    for (int tried = 0; why == -EAGAIN && tried < DUMPS_TRIED; tried++) {
+        struct threads_look look;
+        others_look(process, &look);
+        if (!look.told || !look.blocked)
+            break;
+        why = snapshot_save(process, FATE_SNAPSHOT, 0, 0, path, &look);
+    }
+    return why == -EAGAIN ? snapshot_save(process, FATE_SNAPSHOT, 0, others, path, NULL) : why;
 }
 
 int process_dump(struct process *process, const char *path) {
@@ -25,7 +36,7 @@ int process_dump(struct process *process, const char *path) {
     }
     uint32_t before = process->interrupted;
     process->interrupted = handlers_running(process);
-    int why = snapshot_save(process, FATE_SNAPSHOT, 0, other_threads(process), path);
+    int why = save(process, path);
     process->interrupted = before;
     process_unlock(process);
     return why;
@@ -44,7 +55,7 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
     thread_absorb_own_bank(process);
     uint32_t before = process->interrupted;
     process->interrupted = handlers_running(process);
-    int why = snapshot_write(process, FATE_SNAPSHOT, 0, other_threads(process), write, context);
+    int why = snapshot_write(process, FATE_SNAPSHOT, 0, others_running(process, others_alive(process)), write, context);
     process->interrupted = before;
     process_unlock(process);
     return why;
@@ -57,8 +68,10 @@ int bbprof_reset(void) {
     if (process == NULL)
         return -ENOSYS;
     int why = 0;
+    struct threads_look look;
     process_lock(process);
     thread_absorb_own_bank(process);
+    others_look(process, &look);
     enum raw_role role = process->baseline == ROLE_BASELINE_1 ? ROLE_BASELINE_2 : ROLE_BASELINE_1;
     uint32_t in_force = process->baseline;
     for (struct image *image = process->images; image != NULL && why == 0; image = image->next) {
@@ -81,7 +94,8 @@ int bbprof_reset(void) {
         path_tables_reset(image, role);
     }
     if (why == 0)
-        raw_set_baseline(process, role, at_beginning(other_threads(process), handlers_running(process)));
+        raw_set_baseline(process, role,
+                         at_beginning(others_have_waited(process, &look) ? 0 : others_alive(process), handlers_running(process)));
     process_unlock(process);
     return why;
 }

@@ -8,19 +8,6 @@ static void append_to_log(void *context, struct raw_entry *entry) {
     raw_append(context, entry);
 }
 
-/* Other threads that are known to have counters in these banks, up to the last, and are not yet dead. */
-static int owners_alive(const struct process *process, enum bank first, enum bank last) {
-    int32_t self = platform_thread_id();
-    int alive = 0;
-    for (const struct image *image = process->images; image != NULL; image = image->next)
-        for (unsigned bank = first; bank <= (unsigned)last; bank++)
-            for (const struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next)
-                if (segment->owner == THREAD_STARTING ||
-                    (segment->owner > 0 && segment->owner != self && platform_thread_exists(process->pid, segment->owner)))
-                    alive++;
-    return alive;
-}
-
 /* Has another process taken our file's name? Then its file stays, and ours is lost, unless this is another root or mount. */
 static bool name_is_taken(struct process *process) {
     const struct raw_file *raw = &process->raw;
@@ -50,41 +37,17 @@ static void rescue(struct process *process, bool others_count) {
     }
 }
 
-static int count_others(const struct process *process) {
-    int others = platform_other_threads(process->helper);
-    return others < 0 ? owners_alive(process, BANK_TLS, BANK_GLOBAL) : others;
-}
-
 /* Threads that nobody told us of count in plain memory, which goes with them. */
 static void note_strangers(struct process *process, int others) {
     bool has_tls = false;
     for (const struct image *image = process->images; image != NULL; image = image->next)
         has_tls = has_tls || image->counters[BANK_TLS] != 0;
-    if (has_tls && others > owners_alive(process, BANK_TLS, BANK_TLS) && !process->has_noted_strangers) {
+    if (has_tls && others > others_with_counters(process, BANK_TLS, BANK_TLS) && !process->has_noted_strangers) {
         process->has_noted_strangers = true;
         entries_of_note("A thread was running that neither pthread_create nor thrd_create made (libc makes some for timers, aio and "
                         "look-ups): what such threads counted is lost; --storage=shared counts it.",
                         append_to_log, process);
     }
-}
-
-/* How many of these other threads may be in the middle of a block. One that waits for another is not: it is in a call from which it may
- * not come back, and counts are right as they are there. */
-int process_running(const struct process *process, int others) {
-    return others != 0 && platform_threads_rest(process->helper, process, sizeof *process) ? 0 : others;
-}
-
-/* Threads of a pool look for work for a moment before they wait: they get that moment. */
-#define MOMENTS 10
-#define MOMENT_NANOSECONDS 100000u
-
-static int running_soon(const struct process *process, int others) {
-    int running = process_running(process, others);
-    for (int moment = 0; running != 0 && moment < MOMENTS; moment++) {
-        platform_sleep(MOMENT_NANOSECONDS);
-        running = process_running(process, count_others(process));
-    }
-    return running;
 }
 
 void process_finish(struct process *process, enum raw_fate fate, int status) {
@@ -94,16 +57,16 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     process_lock(process);
     process->finished = true;
     thread_absorb_own_bank(process);
-    int others = count_others(process);
+    int others = others_alive(process);
     raw_set_interrupted(process, handlers_running(process));
     /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is when
      * there is no room for a second one. */
     bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) && process->pool_at == 0 &&
-                 snapshot_save(process, fate, status, 0, process->raw.path) == 0;
+                 snapshot_save(process, fate, status, 0, process->raw.path, NULL) == 0;
     if (process->raw.in_use && !saved) {
         rescue(process, others != 0);
         note_strangers(process, others);
-        raw_set_fate(process, fate, status, running_soon(process, others));
+        raw_set_fate(process, fate, status, others_running_soon(process, others));
         if (others == 0)
             pool_take(process);
     }
@@ -121,14 +84,14 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
     if (!is_part) {
         name_is_taken(process);
         thread_absorb_own_bank(process);
-        int others = count_others(process);
+        int others = others_alive(process);
         rescue(process, others != 0);
         note_strangers(process, others);
         if (exec_path != NULL)
             entries_of_exec(exec_path, append_to_log, process);
         process->announced = fate;
         raw_set_interrupted(process, handlers_running(process));
-        raw_set_fate(process, fate, status, process_running(process, others));
+        raw_set_fate(process, fate, status, others_running(process, others));
         /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */
         if (fate == FATE_EXIT_AT_ONCE && others == 0 && pool_take(process))
             return;

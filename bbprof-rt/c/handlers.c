@@ -1,4 +1,4 @@
-/* handlers.c: does a signal handler run on the calling thread's stack, and what did it interrupt?
+/* handlers.c: does a signal handler run on a thread's stack, and what did it interrupt?
  *
  * A process that ends within a handler leaves the interrupted activation in the middle of a block, unless it was in a system call. The
  * kernel's frame on the stack tells: user code and stack segments, a plausible instruction pointer and flags, and as return
@@ -13,6 +13,9 @@ enum { RETURN = 0, INSTRUCTION = 22, FLAGS = 23, SEGMENT_WORD = 24 };
 #define FLAGS_POSSIBLE 0x3fffffu
 #define FLAG_ALWAYS_SET 2u
 #define SCANNED_WORDS (BUFFER_BYTES / 8)
+
+/* Of another thread's stack, whose end is not known: a guess. What cannot be read ends the search; most stacks end far before this. */
+#define SEARCHED_BYTES (UINT64_C(1) << 20)
 
 static const uint8_t return_code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 static const uint8_t system_call[] = {0x0f, 0x05};
@@ -34,9 +37,8 @@ static bool interrupts_a_block(const uint64_t *frame) {
            code_is(frame[RETURN], return_code, sizeof return_code) && !is_in_system_call(frame[INSTRUCTION]);
 }
 
-uint32_t handlers_running(struct process *process) {
+static uint32_t frames_between(struct process *process, uintptr_t at, uintptr_t end) {
     uint64_t *words = (uint64_t *)(void *)process->buffer;
-    uintptr_t at = ((uintptr_t)__builtin_frame_address(0) + 7) & ~(uintptr_t)7, end = platform_stack_end(at);
     uint32_t interrupted = 0;
     /* Pieces overlap by a frame, so that each is whole in one of them. */
     while (at < end) {
@@ -51,4 +53,14 @@ uint32_t handlers_running(struct process *process) {
         at += (SCANNED_WORDS - SEGMENT_WORD) * 8;
     }
     return interrupted;
+}
+
+uint32_t handlers_running(struct process *process) {
+    uintptr_t at = ((uintptr_t)__builtin_frame_address(0) + 7) & ~(uintptr_t)7;
+    return frames_between(process, at, platform_stack_end(at));
+}
+
+uint32_t handlers_running_elsewhere(struct process *process, uintptr_t stack) {
+    uintptr_t at = (stack + 7) & ~(uintptr_t)7;
+    return frames_between(process, at, at + SEARCHED_BYTES);
 }

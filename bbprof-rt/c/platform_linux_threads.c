@@ -102,11 +102,12 @@ int platform_other_threads(int32_t helper) {
     return others < 0 ? 0 : others;
 }
 
-/* A fingerprint of all that is seen of the threads, but the helper. */
-struct look {
+/* Looks at the threads, but the helper. */
+struct looker {
     int32_t helper;
-    const char *own, *own_end;
-    uint64_t fingerprint;
+    char *own, *own_end;
+    bool (*is_interrupted)(void *own, uintptr_t stack);
+    struct threads_look *look;
 };
 
 static long read_task_file(int32_t thread, const char *name, char *bytes, size_t room) {
@@ -136,43 +137,53 @@ static uint64_t next_number(const char **at, const char *end) {
     return number;
 }
 
-/* Does it wait in the kernel until a thread of this process wakes it, but not for us? By proc(5), `syscall`: the call's number, its six
- * arguments, stack pointer and program counter; or that it runs. */
-static bool waits_for_a_thread(const struct look *look, const char *call, long length) {
+/* By proc(5), `syscall`: of a thread that waits in one its number, its six arguments, stack pointer and program counter; -1 for the number if it
+ * waits elsewhere; or that it runs. */
+static void judge_call(const struct looker *looker, const char *call, long length) {
+    struct threads_look *look = looker->look;
     const char *at = call, *end = call + length;
-    if (length < 4 || *at < '0' || *at > '9' || next_number(&at, end) != __NR_futex)
-        return false;
-    uint64_t word = next_number(&at, end);
-    uint64_t operation = next_number(&at, end);
-    next_number(&at, end);
-    uint64_t timeout = next_number(&at, end);
-    uint64_t command = operation & ~(uint64_t)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
-    bool is_ours = word >= (uintptr_t)look->own && word < (uintptr_t)look->own_end;
-    return (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && (operation & FUTEX_PRIVATE_FLAG) != 0 && timeout == 0 && !is_ours;
+    if (length < 4 || *at < '0' || *at > '9') {
+        look->resting = look->blocked = false;
+        return;
+    }
+    uint64_t call_number = next_number(&at, end), arguments[6];
+    for (unsigned i = 0; i < 6; i++)
+        arguments[i] = next_number(&at, end);
+    bool is_within = call_number == __NR_futex && arguments[0] >= (uintptr_t)looker->own && arguments[0] < (uintptr_t)looker->own_end;
+    if (is_within || looker->is_interrupted(looker->own, next_number(&at, end)))
+        look->blocked = false;
+    uint64_t command = arguments[1] & ~(uint64_t)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+    bool is_for_ever = (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && (arguments[1] & FUTEX_PRIVATE_FLAG) != 0 && arguments[3] == 0;
+    look->resting = look->resting && look->blocked && call_number == __NR_futex && is_for_ever;
 }
 
-static void mix(struct look *look, const char *bytes, long length) {
+static void mix(struct threads_look *look, const char *bytes, long length) {
     for (long at = 0; at < length; at++)
         look->fingerprint = (look->fingerprint ^ (unsigned char)bytes[at]) * UINT64_C(0x100000001b3);
 }
 
 /* `schedstat` has the time and the times that it ran: two looks with the same had no run between them. */
 static bool look_at(int32_t thread, void *context) {
-    struct look *look = context;
-    if (thread == look->helper)
+    const struct looker *looker = context;
+    struct threads_look *look = looker->look;
+    if (thread == looker->helper)
         return true;
     char bytes[256];
     mix(look, (const char *)&thread, sizeof thread);
     long length = read_task_file(thread, "/syscall", bytes, sizeof bytes);
-    if (!waits_for_a_thread(look, bytes, length))
-        return false;
+    judge_call(looker, bytes, length);
     mix(look, bytes, length);
     length = read_task_file(thread, "/schedstat", bytes, sizeof bytes);
     mix(look, bytes, length);
+    const char *at = bytes;
+    if (length > 0)
+        look->run_ns += next_number(&at, bytes + length);
     return length > 0;
 }
 
-bool platform_threads_rest(int32_t helper, const void *own, size_t num_bytes) {
-    struct look first = {helper, own, (const char *)own + num_bytes, 0}, second = first;
-    return each_other_thread(look_at, &first) && each_other_thread(look_at, &second) && first.fingerprint == second.fingerprint;
+void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool (*is_interrupted)(void *own, uintptr_t stack),
+                              struct threads_look *look) {
+    *look = (struct threads_look){.resting = true, .blocked = true};
+    struct looker looker = {helper, own, (char *)own + num_bytes, is_interrupted, look};
+    look->told = each_other_thread(look_at, &looker);
 }

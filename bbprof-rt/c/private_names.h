@@ -23,6 +23,7 @@
 #define fork_prepare bbprof_fork_prepare
 #define fork_register bbprof_fork_register
 #define handlers_running bbprof_handlers_running
+#define handlers_running_elsewhere bbprof_handlers_running_elsewhere
 #define image_adopt_storage bbprof_image_adopt_storage
 #define image_join bbprof_image_join
 #define image_leave bbprof_image_leave
@@ -36,6 +37,12 @@
 #define path_tables_frozen bbprof_path_tables_frozen
 #define path_tables_reset bbprof_path_tables_reset
 #define path_tables_restart bbprof_path_tables_restart
+#define others_alive bbprof_others_alive
+#define others_have_waited bbprof_others_have_waited
+#define others_look bbprof_others_look
+#define others_running bbprof_others_running
+#define others_running_soon bbprof_others_running_soon
+#define others_with_counters bbprof_others_with_counters
 #define path_of_process bbprof_path_of_process
 #define platform_block_signals bbprof_platform_block_signals
 #define platform_close bbprof_platform_close
@@ -61,7 +68,7 @@
 #define platform_other_threads bbprof_platform_other_threads
 #define platform_number_behind bbprof_platform_number_behind
 #define platform_stat_field bbprof_platform_stat_field
-#define platform_threads_rest bbprof_platform_threads_rest
+#define platform_look_at_threads bbprof_platform_look_at_threads
 #define platform_parent_id bbprof_platform_parent_id
 #define platform_process_id bbprof_platform_process_id
 #define platform_process_is_gone bbprof_platform_process_is_gone
@@ -101,7 +108,6 @@
 #define process_lock bbprof_process_lock
 #define process_lock_inherit bbprof_process_lock_inherit
 #define process_revoke bbprof_process_revoke
-#define process_running bbprof_process_running
 #define process_unlock bbprof_process_unlock
 #define raw_abandon bbprof_raw_abandon
 #define raw_append bbprof_raw_append

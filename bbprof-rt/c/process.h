@@ -225,12 +225,15 @@ void entries_of_exec(const char *path, entry_sink sink, void *context);
 /* snapshot.c: the complete profile */
 typedef int (*byte_sink)(void *context, const void *bytes, size_t num_bytes);
 int snapshot_write(struct process *process, enum raw_fate fate, int status, int live_threads, byte_sink sink, void *context);
-/* To a file, which nobody sees before it is whole. */
-int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path);
+/* To a file, which nobody sees before it is whole. -EAGAIN: other threads have done anything since that look, if one is given. */
+int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path,
+                  const struct threads_look *since);
 
 /* handlers.c */
 /* How many activations of the calling thread were interrupted, in the middle of a block, by signal handlers that still run. */
 uint32_t handlers_running(struct process *process);
+/* The same of another thread, which waits with this stack pointer. */
+uint32_t handlers_running_elsewhere(struct process *process, uintptr_t stack);
 /* What ran when counting began anew, as the header has it. */
 static inline uint32_t at_beginning(int threads, uint32_t handlers) {
     return (threads > 0xffff ? 0xffffu : (uint32_t)threads) | (handlers > 0xffff ? 0xffffu : handlers) << 16;
@@ -243,13 +246,23 @@ void pool_tidy(struct process *process);
 /* The process has ended, its fate stands in its file: adds that to the pool, and all that others left. False: it keeps its file. */
 bool pool_take(struct process *process);
 
+/* others.c: other threads */
+/* Those that are known to have counters in these banks, up to the last, and are not yet dead. */
+int others_with_counters(const struct process *process, enum bank first, enum bank last);
+int others_alive(const struct process *process);
+/* How many of this many may be in the middle of a block, when nothing happens any more that they wait for. */
+int others_running(struct process *process, int others);
+/* The same, in a moment, if that is better. */
+int others_running_soon(struct process *process, int others);
+void others_look(struct process *process, struct threads_look *look);
+/* Has each of them been in one and the same system call since that look? */
+bool others_have_waited(struct process *process, const struct threads_look *since);
+
 /* finish.c */
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */
 void process_finish(struct process *process, enum raw_fate fate, int status);
 /* The process is about to end without destructors: says so in the raw profile, which is right as it is. */
 void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path);
-/* How many of this many other threads may be in the middle of a block. */
-int process_running(const struct process *process, int others);
 /* It has not ended. */
 void process_revoke(struct process *process, enum raw_fate fate);
 

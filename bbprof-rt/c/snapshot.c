@@ -2,6 +2,8 @@
 #include "process.h"
 #include "stream.h"
 
+#include <errno.h>
+
 static void count_entry(void *context, struct raw_entry *entry) {
     uint64_t *num_entries = context;
     (void)entry;
@@ -89,7 +91,8 @@ static int put_in_file(void *context, const void *bytes, size_t num_bytes) {
     return platform_write_all(*(const int *)context, bytes, num_bytes);
 }
 
-int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path) {
+int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path,
+                  const struct threads_look *since) {
     char *temporary = process->path_scratch[1];
     int file = replace_begin(process, path, temporary, PATH_BYTES);
     if (file < 0)
@@ -99,6 +102,8 @@ int snapshot_save(struct process *process, enum raw_fate fate, int status, int l
     if (why == 0)
         why = snapshot_write(process, fate, status, live_threads, put_in_file, &file);
     platform_close(file);
+    if (why == 0 && since != NULL && !others_have_waited(process, since))
+        why = -EAGAIN;
     if (why == 0)
         return replace_finish(temporary, path);
     platform_remove(temporary);

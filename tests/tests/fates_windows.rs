@@ -42,3 +42,35 @@ fn threads_at_a_window() {
     assert!(window.contains("1 other thread was running at the reset"), "{window}");
     assert!(end.contains("exit 0, counted since the last of 3 resets\n"), "{end}");
 }
+
+/// Threads wait in system calls of all kinds; what `verify` says of the two dumps, and how often the function was entered.
+fn waiting(options: &[&str], arguments: &[&str], code: i32) -> [(String, Option<u64>); 2] {
+    let sandbox = Sandbox::new("waiting");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let compile = Run::new(tool("bbprof-cc")).args(["-O2", "-w", "-D_GNU_SOURCE", "-pthread"]).args(options);
+    compile.arg(root.join("programs/resets/waiting.c")).arg("-o").arg(sandbox.join("waiting")).ok();
+    let program = Run::new(sandbox.join("waiting")).args(arguments).env("BBPROF_OUT", "end.bbraw").in_folder(sandbox.path());
+    program.ok();
+    ["waiting", "window"].map(|name| {
+        let path = sandbox.join(format!("{name}.bbraw"));
+        let said = Run::new(tool("bbprof")).arg("verify").arg(&path).outcome().expect_code(code).text();
+        (said, Exported::of(&[path]).entries("branchy"))
+    })
+}
+
+#[test]
+fn threads_that_wait_all_the_while() {
+    for options in [&[][..], &["--bbprof-storage=atomic"], &["--bbprof-counters=paths", "--bbprof-path-array=0"]] {
+        let [(said, calls), (said_of_window, calls_in_window)] = waiting(options, &[], 0);
+        assert_eq!((calls, calls_in_window), (Some(607), Some(5)), "{options:?}: {said}{said_of_window}");
+    }
+}
+
+/// One of them waits in a handler, and what that interrupted does not.
+#[test]
+fn a_thread_that_waits_in_the_middle_of_a_block() {
+    let [(said, _), (said_of_window, calls_in_window)] = waiting(&[], &["struck"], 5);
+    assert!(said.contains("7 other threads were running at the snapshot"), "{said}");
+    assert!(said_of_window.contains("7 other threads were running at the reset"), "{said_of_window}");
+    assert_eq!(calls_in_window, Some(5), "nobody else counted");
+}

@@ -1,0 +1,75 @@
+/* others.c: the other threads of the process: how many there are, and which of them may be in the middle of a block. One that waits in a
+ * system call is not, unless in a handler that interrupted one: it is in a call from which it may not come back, and counts are right as they are. */
+#include "process.h"
+
+/* Other threads that are known to have counters in these banks, up to the last, and are not yet dead. */
+int others_with_counters(const struct process *process, enum bank first, enum bank last) {
+    int32_t self = platform_thread_id();
+    int alive = 0;
+    for (const struct image *image = process->images; image != NULL; image = image->next)
+        for (unsigned bank = first; bank <= (unsigned)last; bank++)
+            for (const struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next)
+                if (segment->owner == THREAD_STARTING ||
+                    (segment->owner > 0 && segment->owner != self && platform_thread_exists(process->pid, segment->owner)))
+                    alive++;
+    return alive;
+}
+
+int others_alive(const struct process *process) {
+    int others = platform_other_threads(process->helper);
+    return others < 0 ? others_with_counters(process, BANK_TLS, BANK_GLOBAL) : others;
+}
+
+static bool is_interrupted(void *process, uintptr_t stack) {
+    return handlers_running_elsewhere(process, stack) != 0;
+}
+
+void others_look(struct process *process, struct threads_look *look) {
+    platform_look_at_threads(process->helper, process, sizeof *process, is_interrupted, look);
+}
+
+bool others_have_waited(struct process *process, const struct threads_look *since) {
+    struct threads_look now;
+    if (!since->told || !since->blocked)
+        return false;
+    others_look(process, &now);
+    return now.told && now.fingerprint == since->fingerprint;
+}
+
+/* What waits for another thread goes on waiting, as nobody is left to wake it. */
+static int still_running(struct process *process, int others, struct threads_look *look) {
+    others_look(process, look);
+    return others != 0 && look->resting && others_have_waited(process, look) ? 0 : others;
+}
+
+int others_running(struct process *process, int others) {
+    struct threads_look look;
+    return others == 0 ? 0 : still_running(process, others, &look);
+}
+
+/* Threads of a pool look for work for a moment before they wait: they get that moment, of processor time, and what the kernel may be late in
+ * reckoning it. The longest wait is for busy machines. It does not help where others never let go: threads of rayon and crossbeam, which yield the processor
+ * before they wait, then get 0.1 ms of it in three seconds (6 busy processes on 2 processors). */
+#define MOMENT_NS 1000000u
+#define LATENESS_NS 10000000u /* the longest tick of Linux */
+#define FIRST_PAUSE_NS 100000u
+#define LONGEST_PAUSE_NS 5000000u
+#define LONGEST_WAIT_NS 200000000u
+
+int others_running_soon(struct process *process, int others) {
+    struct threads_look look;
+    int running = others == 0 ? 0 : still_running(process, others, &look);
+    if (running == 0)
+        return 0;
+    const uint64_t at_first = look.run_ns, allowed = LATENESS_NS + (uint64_t)others * MOMENT_NS;
+    uint64_t pause = FIRST_PAUSE_NS;
+    for (uint64_t waited = 0; running != 0 && waited < LONGEST_WAIT_NS; waited += pause) {
+        /* Who waits for time, or for the world, does so for longer; what cannot be looked at does not get better. */
+        if (!look.told || look.run_ns - at_first > allowed || (look.blocked && waited > MOMENT_NS))
+            break;
+        platform_sleep(pause);
+        pause = pause * 5 / 4 < LONGEST_PAUSE_NS ? pause * 5 / 4 : LONGEST_PAUSE_NS;
+        running = still_running(process, others_alive(process), &look);
+    }
+    return running;
+}
