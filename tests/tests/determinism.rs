@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use bbprof_tests::{CProgram, Exported, Parcel, Run, Sandbox, calm_lua, tool};
+use bbprof_tests::{CProgram, Exported, Parcel, Run, Sandbox, calm_lua, is_long, tool};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -94,7 +94,7 @@ fn sites(manifest: &[u8]) -> Vec<u8> {
 
 #[test]
 fn counts_do_not_depend_on_the_weights() {
-    for level in ["-O0", "-O2"] {
+    for level in if is_long() { &["-O0", "-O2"][..] } else { &["-O2"] } {
         let sandbox = Sandbox::new("permuted");
         let (expected, placed) = functions(&calm_lua(), &permuting_plugin(&sandbox, 1), &sandbox, level, "first");
         assert!(expected.len() > 400);

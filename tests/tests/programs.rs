@@ -43,40 +43,36 @@ fn check_with(program: &CProgram, level: &str, counters: &str) {
     assert!(exported.total("blocks_executed") > 500, "{} {level}: too little was executed to mean anything", program.name);
 }
 
-/// `-O0` and `-O2` always; all levels in the long suite (`BBPROF_LONG`).
-fn levels() -> Vec<&'static str> {
-    if is_long() { LEVELS.to_vec() } else { vec!["-O0", "-O2"] }
+/// These always; all levels in the long suite (`BBPROF_LONG`).
+fn levels(always: &[&'static str]) -> Vec<&'static str> {
+    if is_long() { LEVELS.to_vec() } else { always.to_vec() }
 }
 
 #[test]
 fn lua_is_exact() {
-    LEVELS.iter().for_each(|level| check_at(&lua(), level));
+    levels(&["-O0", "-O2", "-Os"]).iter().for_each(|level| check_at(&lua(), level));
 }
 
 #[test]
 fn sqlite_is_exact() {
-    levels().iter().for_each(|level| check_at(&sqlite(), level));
+    levels(&["-O0", "-O2"]).iter().for_each(|level| check_at(&sqlite(), level));
 }
 
 #[test]
 fn zstd_is_exact() {
-    levels().iter().for_each(|level| check_at(&zstd(), level));
+    levels(&["-O2"]).iter().for_each(|level| check_at(&zstd(), level));
 }
 
 #[test]
 fn ada_is_exact() {
-    levels().iter().filter(|level| **level != "-O0" || is_long()).for_each(|level| check_at(&ada(), level));
+    levels(&["-O2"]).iter().for_each(|level| check_at(&ada(), level));
 }
 
 /// The edges that follow from counters of paths equal the counter on every edge, too.
 #[test]
 fn paths_are_exact() {
-    for level in ["-O0", "-O2"] {
-        check_with(&lua(), level, "paths-check");
-    }
-    if is_long() {
-        for level in LEVELS {
-            [lua(), sqlite(), zstd(), ada()].iter().for_each(|program| check_with(program, level, "paths-check"));
-        }
+    let programs = if is_long() { vec![lua(), sqlite(), zstd(), ada()] } else { vec![lua()] };
+    for level in levels(&["-O0", "-O2"]) {
+        programs.iter().for_each(|program| check_with(program, level, "paths-check"));
     }
 }

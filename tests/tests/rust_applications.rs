@@ -1,5 +1,5 @@
 //! Applications that are not ours: built in check mode with all their dependencies counted they do what the plain build does,
-//! on real inputs and in their own tests, and their profiles are exact. Two always, more in the long suite.
+//! on real inputs and in their own tests, and their profiles are exact. One always, more in the long suite.
 #![allow(clippy::unwrap_used)]
 
 use bbprof_tests::{Application, Cargo, Outcome, Run, Sandbox, Verdict, is_long, verify};
@@ -96,10 +96,8 @@ fn hexyl() {
 
 #[test]
 fn ripgrep() {
-    check_runs(
-        RIPGREP,
-        &[],
-        &[
+    if is_long() {
+        let runs: &[&[&str]] = &[
             &["--sort", "path", "-n", r"fn \w+\(", "crates"],
             &["--sort", "path", "--color", "always", "-C", "2", "-i", "ERROR|warning", "crates", "tests"],
             &["-c", "--sort", "path", "-uu", "-t", "rust", r"(?s)impl.*?\{", "."],
@@ -108,10 +106,8 @@ fn ripgrep() {
             &["!1", "-j4", "no such words anywhere in these sources, not even h[e]re", "crates"],
             &["!2", "(unclosed"],
             &["--files", "--sort", "path"],
-        ],
-        Verdict::Exact,
-    );
-    if is_long() {
+        ];
+        check_runs(RIPGREP, &[], runs, Verdict::Exact);
         check_tests(RIPGREP, &[], Verdict::Exact);
     }
 }
