@@ -27,6 +27,26 @@ pub enum AnnotateError {
         /// Names that contain it, the hottest first, at most five.
         nearest: Vec<String>,
     },
+    /// It is there, but has no counts.
+    #[error("{wanted:?} was not instrumented: {}", .reasons.join("; "))]
+    NotInstrumented {
+        /// What was asked for.
+        wanted: String,
+        /// Why, in each module: `a.c: it is naked`.
+        reasons: Vec<String>,
+    },
+    /// All that is left of it is part of other functions.
+    #[error(
+        "{wanted:?} has no code of its own: it is inlined wherever it is called; `bbprof annotate {file}` shows its lines (from {line} on), `bbprof report --copies={wanted}` its copies"
+    )]
+    OnlyInlined {
+        /// What was asked for.
+        wanted: String,
+        /// Its source file.
+        file: String,
+        /// The line where it begins.
+        line: u32,
+    },
     /// Several functions or files have this name.
     #[error("{wanted:?} is ambiguous; give one of: {}", .candidates.join(", "))]
     Ambiguous {
@@ -47,7 +67,7 @@ fn suggestion(nearest: &[String]) -> String {
 /// When nothing, or more than one thing, has this name.
 pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p>, AnnotateError> {
     let plain = |function: &FunctionView<'_>| bbprof_profile::without_generics(function.name());
-    let ends_with = |name: &str| name.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with("::"));
+    let ends_with = |name: &str| is_end(wanted, name);
     let tests: [&dyn Fn(&FunctionView<'_>) -> bool; 3] = [
         &|function| function.symbol() == wanted || function.name() == wanted,
         &|function| ends_with(function.name()),
@@ -75,6 +95,27 @@ pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p
     find_file(profile, wanted).map(Subject::File)
 }
 
+/// Whether a name is, or ends in, what was asked for.
+fn is_end(wanted: &str, name: &str) -> bool {
+    name.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with("::"))
+}
+
+/// Why a function has no counts of its own, where the profile tells.
+fn why_absent(profile: &Profile, table: &LineTable, wanted: &str) -> Option<AnnotateError> {
+    let wanted_is = |symbol: &str| symbol == wanted || is_end(wanted, &bbprof_profile::demangle(symbol));
+    let skipped = profile.skipped().into_iter().filter(|skipped| wanted_is(skipped.symbol));
+    let reasons: Vec<String> =
+        skipped.map(|skipped| one_line(&format!("{}: {}", skipped.module, skipped.reason)).into_owned()).collect();
+    if !reasons.is_empty() {
+        return Some(AnnotateError::NotInstrumented { wanted: wanted.to_owned(), reasons });
+    }
+    table.files.iter().find_map(|(file, source)| {
+        let ((line, _), _) = source.functions.iter().find(|((_, symbol), _)| wanted_is(symbol))?;
+        let file = one_line(profile.files.path(*file)).into_owned();
+        Some(AnnotateError::OnlyInlined { wanted: wanted.to_owned(), file, line: *line })
+    })
+}
+
 fn find_file(profile: &Profile, wanted: &str) -> Result<FileId, AnnotateError> {
     let table = LineTable::new(profile);
     let of_path = |path: &str| path.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with('/'));
@@ -82,6 +123,9 @@ fn find_file(profile: &Profile, wanted: &str) -> Result<FileId, AnnotateError> {
     match files[..] {
         [file] => Ok(file),
         [] => {
+            if let Some(why) = why_absent(profile, &table, wanted) {
+                return Err(why);
+            }
             let mut near: Vec<(u128, String)> = profile
                 .functions()
                 .filter(|function| function.name().contains(wanted))

@@ -6,6 +6,7 @@
 mod json;
 mod text;
 
+use crate::Style;
 use bbprof_profile::{FileId, Files, FunctionMix, Mix, Profile, without_generics};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -86,12 +87,12 @@ impl<'p> MixReport<'p> {
         self.has_run && (row.mix.unsolved < row.mix.functions || row.mix.functions == 0)
     }
 
-    /// The rows as text, the first `top` of them, in lines of `width` columns.
+    /// The rows as text, the first `top` of them.
     ///
     /// # Errors
     /// When `out` cannot be written.
-    pub fn write_text(&self, top: usize, width: usize, out: &mut dyn Write) -> io::Result<()> {
-        text::write(self, top, width, out)
+    pub fn write_text(&self, top: usize, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        text::write(self, top, style, out)
     }
 
     /// All rows as JSON.

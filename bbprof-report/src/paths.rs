@@ -1,10 +1,13 @@
 //! The hottest paths: how often each was taken, its share of the executed instructions, its blocks and source lines.
 
 use crate::number::{grouped, percent};
+use crate::one_line;
+use crate::table::{Style, cut_middle, warmth};
 use bbprof_profile::{FileId, FunctionView, PathEnd, PathView, Profile};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr;
 
 /// Which paths are shown.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -13,6 +16,8 @@ pub struct PathOptions {
     pub top: usize,
     /// As many as are needed to cover this share of the executed instructions, in thousandths; `None` = `top` alone decides.
     pub coverage_thousandths: Option<u32>,
+    /// How the text looks.
+    pub style: Style,
 }
 
 /// Writes the hottest paths of these functions; `functions` are all that were asked for, of `profile`.
@@ -56,7 +61,7 @@ pub fn write_paths(
         }
     }
     for (function, path) in paths.iter().take(options.top) {
-        write_path(profile, *function, path, total, out)?;
+        write_path(profile, *function, path, total, options.style, out)?;
         if let Some((head, turns)) = loop_of(*function, path).and_then(|key| Some((key.1, loops.get(&key)?))) {
             let (number, share) = (grouped(turns.number), percent(u128::try_from(path.count).unwrap_or(0), turns.number));
             let tenths = 10 * turns.instructions / turns.number.max(1);
@@ -113,7 +118,14 @@ fn covering(paths: &[(FunctionView<'_>, PathView)], total: u128, thousandths: u3
     Some(reached.map_or(paths.len(), |last| last + 1))
 }
 
-fn write_path(profile: &Profile, function: FunctionView<'_>, path: &PathView, total: u128, out: &mut dyn Write) -> io::Result<()> {
+fn write_path(
+    profile: &Profile,
+    function: FunctionView<'_>,
+    path: &PathView,
+    total: u128,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let share = u128::try_from(path.executed()).map_or_else(|_| "-".to_owned(), |executed| percent(executed, total));
     let count = match u128::try_from(path.count) {
         Ok(count) => grouped(count),
@@ -126,16 +138,28 @@ fn write_path(profile: &Profile, function: FunctionView<'_>, path: &PathView, to
         PathEnd::Vanishes => "vanishes in a call".to_owned(),
         PathEnd::GoesOn(block) => format!("goes on at #{block}"),
     };
-    writeln!(
-        out,
-        "\n{share} %  {count} x {} instructions  {} path {}",
-        grouped(u128::from(path.instructions)),
-        function.name(),
-        path.number
-    )?;
-    writeln!(out, "    {begin} {} {end}", blocks.join(" "))?;
+    let numbers = format!("{share} %  {count} x {} instructions", grouped(u128::from(path.instructions)));
+    let number = format!(" path {}", path.number);
+    let name = cut_middle(function.name(), style.width.saturating_sub(numbers.width() + 2 + number.len()).max(20));
+    let warmth = warmth(u128::try_from(path.executed()).unwrap_or(0), total);
+    writeln!(out, "\n{}  {name}{number}", style.paint(warmth, &numbers))?;
+    write_words(&format!("{begin} {} {end}", blocks.join(" ")), style.width, out)?;
     let lines = function.path_lines(path);
-    if lines.is_empty() { Ok(()) } else { writeln!(out, "    {}", lines_in_words(profile, &lines)) }
+    if lines.is_empty() { Ok(()) } else { write_words(&one_line(&lines_in_words(profile, &lines)), style.width, out) }
+}
+
+/// Words below a path, in as many lines as they need.
+fn write_words(words: &str, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = String::from("   ");
+    for word in words.split(' ') {
+        if line.width() + 1 + word.width() > width && !line.trim().is_empty() {
+            writeln!(out, "{line}")?;
+            line = String::from("     ");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    writeln!(out, "{line}")
 }
 
 /// `a.c:3 4 7 b.h:2 a.c:8`

@@ -23,6 +23,8 @@ pub(crate) enum Paint {
     Warm,
     /// Of little interest.
     Faint,
+    /// As it should be.
+    Good,
 }
 
 impl Style {
@@ -33,6 +35,7 @@ impl Style {
             Some(Paint::Hot) => "1;31",
             Some(Paint::Warm) => "33",
             Some(Paint::Faint) => "2",
+            Some(Paint::Good) => "32",
             None => return text.to_owned(),
         };
         if self.colour && !text.trim().is_empty() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }

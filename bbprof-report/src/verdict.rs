@@ -2,12 +2,14 @@
 
 use crate::number::grouped;
 use crate::one_line;
+use crate::table::{Paint, Style};
 use bbprof_profile::{Profile, demangle};
 use std::io::{self, Write};
 
 /// The verdict on any number of profiles, each by itself: errors of one cannot hide behind another.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Verdict {
+    style: Style,
     exceptions: u64,
     processes: u64,
     functions: u64,
@@ -16,6 +18,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// On nothing yet; with colours where `style` has them.
+    #[must_use]
+    pub fn new(style: Style) -> Self {
+        Self { style, exceptions: 0, processes: 0, functions: 0, blocks: 0, compared_edges: 0 }
+    }
+
     /// Writes the fate of the processes of `profile`, and its exceptions.
     ///
     /// # Errors
@@ -31,7 +39,7 @@ impl Verdict {
         }
         let exceptions = profile.exceptions();
         for exception in &exceptions {
-            writeln!(out, "not exact: {}", one_line(&exception.to_string()))?;
+            writeln!(out, "{} {}", self.style.paint(Some(Paint::Hot), "not exact:"), one_line(&exception.to_string()))?;
         }
         let totals = profile.totals();
         self.exceptions += exceptions.len() as u64;
@@ -62,9 +70,11 @@ impl Verdict {
             checked += &format!(", in {} processes", number(self.processes));
         }
         match self.exceptions {
-            0 => writeln!(out, "exact: {checked}"),
-            1 => writeln!(out, "not exact: 1 exception; otherwise exact: {checked}"),
-            n => writeln!(out, "not exact: {} exceptions; otherwise exact: {checked}", number(n)),
+            0 => writeln!(out, "{} {checked}", self.style.paint(Some(Paint::Good), "exact:")),
+            n => {
+                let verdict = self.style.paint(Some(Paint::Hot), "not exact:");
+                writeln!(out, "{verdict} {} exception{}; otherwise exact: {checked}", number(n), if n == 1 { "" } else { "s" })
+            }
         }
     }
 }
@@ -91,7 +101,7 @@ pub fn write_interruptible(profile: &Profile, out: &mut dyn Write) -> io::Result
     }
     for function in profile.interruptible() {
         let blocks = function.blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        writeln!(out, "may be interrupted: {}: block {blocks}", function.name)?;
+        writeln!(out, "may be interrupted: {}: block {blocks}", one_line(function.name))?;
         if !function.ahead.is_empty() {
             let ahead = function.ahead.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
             writeln!(

@@ -98,7 +98,7 @@ export function BlockDetail({ model, fn, id, select }: Props) {
             </tbody>
           </table>
         </Part>
-        <Part title="Lines">
+        <Part title="Lines" isWide>
           <table class="ways">
             <tbody>
               {[...lines.values()].map((line, position) => (

@@ -60,6 +60,8 @@ export function useRoute(): ReturnType<typeof parse> {
   useEffect(() => {
     const changed = () => set(location.hash);
     addEventListener("hashchange", changed);
+    // It may have changed since the first drawing.
+    changed();
     return () => removeEventListener("hashchange", changed);
   }, []);
   return parse(hash);

@@ -122,7 +122,7 @@ export function Mix({ model, id }: Props) {
 function Opcodes({ rows, all, isCode }: { rows: { opcode: string; inCode: number; executed: Count }[]; all: { executed: Count; inCode: number }; isCode?: boolean }) {
   return (
     <table class="hot">
-      <thead><tr><th scope="col">{isCode ? "Opcode" : "Group"}</th><th scope="col" class="number">Executed</th><th class="bar-cell" /><th scope="col" class="number">Share</th><th scope="col" class="number">In code</th><th scope="col" class="number">Share</th></tr></thead>
+      <thead><tr><th scope="col">{isCode ? "Opcode" : "Group"}</th><th scope="col" class="number">Executed</th><th class="bar-cell" /><th scope="col" class="number">Share</th><th scope="col" class="number">In code</th><th scope="col" class="number quiet">Share</th></tr></thead>
       <tbody>
         {rows.map((row) => (
           <tr key={row.opcode}>

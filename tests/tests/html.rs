@@ -328,6 +328,18 @@ fn every_size_colour_and_key_works() {
     pictures.dedup();
     assert_eq!(pictures.len(), 4, "each look is another");
 
+    // On a telephone, what a search finds is on the screen; details of a block are as wide as it.
+    browser.look(390, 800, false);
+    browser.open(&page, "#/f/0/b/0");
+    browser.wait("details", "document.querySelector('.block-detail')");
+    let overflow = "(() => { const e = document.querySelector('.block-detail'); return e.scrollWidth - e.clientWidth; })()";
+    assert_eq!(browser.value(overflow), 0);
+    browser.press("/");
+    browser.type_text("a");
+    browser.wait("results", "document.querySelector('#results li')");
+    let box_of = "(() => { const box = document.querySelector('#results').getBoundingClientRect(); return box.left >= 0 && box.right <= innerWidth; })()";
+    assert_eq!(browser.value(box_of), true);
+
     // The switch overrules the system.
     browser.look(1400, 900, false);
     browser.wait("the system's light", "document.documentElement.dataset.theme === 'light'");

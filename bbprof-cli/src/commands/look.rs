@@ -9,6 +9,13 @@ pub(crate) struct LookArgs {
     /// Columns of the output; without it, those of the terminal, else 80
     #[arg(long, value_name = "COLUMNS")]
     width: Option<usize>,
+    #[command(flatten)]
+    colour: ColourArgs,
+}
+
+/// `--color`.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+pub(crate) struct ColourArgs {
     /// Colours; auto: on a terminal, unless NO_COLOR or CARGO_TERM_COLOR says otherwise
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
@@ -25,20 +32,26 @@ enum Color {
 impl LookArgs {
     /// The style of text on this output.
     pub(crate) fn style(self, out: &impl IsTerminal) -> Style {
+        Style { width: self.width.unwrap_or_else(terminal_width), colour: self.colour.shows(out) }
+    }
+}
+
+impl ColourArgs {
+    /// Whether this output gets colours.
+    pub(crate) fn shows(self, out: &impl IsTerminal) -> bool {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let by_cargo = std::env::var("CARGO_TERM_COLOR").unwrap_or_default();
-        let colour = match self.color {
+        match self.color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto if is_set("NO_COLOR") || by_cargo == "never" => false,
             Color::Auto => by_cargo == "always" || out.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
-        };
-        Style { width: self.width.unwrap_or_else(terminal_width), colour }
+        }
     }
 }
 
 /// Columns of the terminal; 80 where there is none.
-pub(crate) fn terminal_width() -> usize {
+fn terminal_width() -> usize {
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).or_else(columns).unwrap_or(80)
 }

@@ -3,6 +3,7 @@
 mod linked_file;
 
 use super::inputs::{MapArgs, ProfileArgs, load};
+use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use crate::exit::{Requirement, require};
@@ -40,9 +41,8 @@ pub(crate) struct MixArgs {
     /// How many modules or functions the text shows, those of most instructions first
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
-    /// Columns of the text; without it, those of the terminal, else 80
-    #[arg(long, value_name = "COLUMNS")]
-    width: Option<usize>,
+    #[command(flatten)]
+    look: LookArgs,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ fn write(args: &MixArgs, report: &MixReport<'_>) -> Result<()> {
         } else if args.csv {
             report.write_csv(out)
         } else {
-            report.write_text(args.top, args.width.unwrap_or_else(super::look::terminal_width), out)
+            report.write_text(args.top, args.look.style(&std::io::stdout()), out)
         }
     })
 }

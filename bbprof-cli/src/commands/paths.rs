@@ -1,6 +1,7 @@
 //! `bbprof paths`: the hottest paths.
 
 use super::inputs::{MapArgs, ProfileArgs, load};
+use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use crate::exit::{Requirement, require};
@@ -28,6 +29,8 @@ pub(crate) struct PathsArgs {
     /// Say how few paths cover this share of the executed instructions, and print no others
     #[arg(long, value_name = "PERCENT")]
     coverage: Option<String>,
+    #[command(flatten)]
+    look: LookArgs,
 }
 
 pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
@@ -51,7 +54,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
             "no path was counted; build the program with --counters paths (bbprof-cc: --bbprof-counters=paths) and run it again"
         );
     }
-    let options = PathOptions { top: args.top, coverage_thousandths };
+    let options = PathOptions { top: args.top, coverage_thousandths, style: args.look.style(&std::io::stdout()) };
     to_stdout(|out| write_paths(&profile, &functions, &options, out))?;
     Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
 }

@@ -1,11 +1,12 @@
 //! `bbprof verify`: is it exact, and if not, what is not and why.
 
 use super::inputs::{Images, Loaded, ProfileArgs, each_input};
+use super::look::ColourArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use anyhow::Result;
 use bbprof_profile::demangle;
-use bbprof_report::{Verdict, write_interruptible, write_skipped};
+use bbprof_report::{Style, Verdict, write_interruptible, write_skipped};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -23,11 +24,15 @@ pub(crate) struct VerifyArgs {
     /// Also compare every block and edge with this profile of the same code and input, counted in another way (repeatable: the sum)
     #[arg(long, value_name = "PROFILE")]
     against: Vec<PathBuf>,
+    #[command(flatten)]
+    colour: ColourArgs,
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
     let mut images = Images::for_many(&args.input.maps);
-    let mut verdict = Verdict::default();
+    // Its lines are never cut: each is an exception with its reason.
+    let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
+    let mut verdict = Verdict::new(style);
     let num_damaged = each_input(&args.input.profiles, false, |part| {
         let profile = images.solve(part)?;
         to_stdout(|out| {

@@ -2,12 +2,13 @@
 
 use super::{MixReport, Row};
 use crate::number::{grouped, percent};
-use crate::table::{Style, Table};
+use crate::one_line;
+use crate::table::{Paint, Style, Table, warmth};
 use bbprof_profile::OpcodeCount;
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-pub(super) fn write(report: &MixReport<'_>, top: usize, width: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &MixReport<'_>, top: usize, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let plural = |number: u64, noun: &str| format!("{} {noun}{}", grouped(u128::from(number)), if number == 1 { "" } else { "s" });
     let unsolved: u64 = report.rows.iter().map(|row| row.mix.unsolved).sum();
     if report.has_run && unsolved > 0 {
@@ -15,7 +16,7 @@ pub(super) fn write(report: &MixReport<'_>, top: usize, width: usize, out: &mut 
         writeln!(out, "executed leaves out {which} whose counters make no flow, see bbprof verify")?;
     }
     if report.has_run && !report.exact {
-        writeln!(out, "counts NOT exact, see bbprof verify")?;
+        writeln!(out, "{}", style.paint(Some(Paint::Hot), "counts NOT exact, see bbprof verify"))?;
     }
     if report.num_skipped > 0 {
         writeln!(out, "{} not instrumented: not in any number here", plural(report.num_skipped as u64, "function"))?;
@@ -24,19 +25,19 @@ pub(super) fn write(report: &MixReport<'_>, top: usize, width: usize, out: &mut 
         if position > 0 {
             writeln!(out)?;
         }
-        write_row(report, row, width, out)?;
+        write_row(report, row, style, out)?;
     }
     Ok(())
 }
 
-fn write_row(report: &MixReport<'_>, row: &Row<'_>, width: usize, out: &mut dyn Write) -> io::Result<()> {
+fn write_row(report: &MixReport<'_>, row: &Row<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let place = match row.file {
         Some(file) if row.line > 0 => format!("  {}:{}", report.files.path(file), row.line),
         _ => String::new(),
     };
     let copies =
         if row.mix.functions > 1 { format!(" ({} functions)", grouped(u128::from(row.mix.functions))) } else { String::new() };
-    writeln!(out, "{}{copies}{place}", row.name)?;
+    writeln!(out, "{}{copies}{}", style.paint(Some(Paint::Heading), &one_line(row.name)), one_line(&place))?;
     let by_weight = |rows: &mut Vec<(&str, OpcodeCount)>| {
         rows.sort_by_key(|(name, count)| (Reverse((if report.has_run { count.executed } else { 0 }, count.in_code)), *name));
     };
@@ -44,8 +45,8 @@ fn write_row(report: &MixReport<'_>, row: &Row<'_>, width: usize, out: &mut dyn 
     by_weight(&mut opcodes);
     let mut groups: Vec<(&str, OpcodeCount)> = row.mix.groups().into_iter().map(|(group, count)| (group.name(), count)).collect();
     by_weight(&mut groups);
-    write_counts(report, row, "opcode", &opcodes, width, out)?;
-    write_counts(report, row, "group", &groups, width, out)?;
+    write_counts(report, row, "opcode", &opcodes, style, out)?;
+    write_counts(report, row, "group", &groups, style, out)?;
     write_ways(report, row, out)
 }
 
@@ -54,13 +55,14 @@ fn write_counts(
     row: &Row<'_>,
     title: &str,
     counts: &[(&str, OpcodeCount)],
-    width: usize,
+    style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let total = row.mix.total();
     let mut table = Table::new(&["executed", "%", "in code", "%", title][if report.has_run { 0 } else { 2 }..]);
     for (name, count) in counts.iter().chain([&("(all)", total)]) {
         let mut cells = Vec::new();
+        let heat = if report.knows_executions(row) && *name != "(all)" { warmth(count.executed, total.executed) } else { None };
         if report.knows_executions(row) {
             cells.extend([grouped(count.executed), percent(count.executed, total.executed)]);
         } else if report.has_run {
@@ -68,9 +70,9 @@ fn write_counts(
         }
         let (in_code, all) = (u128::from(count.in_code), u128::from(total.in_code));
         cells.extend([grouped(in_code), percent(in_code, all), (*name).to_owned()]);
-        table.row(cells);
+        table.painted_row(heat, cells);
     }
-    table.write(Style { width, colour: false }, out)
+    table.write(style, out)
 }
 
 fn write_ways(report: &MixReport<'_>, row: &Row<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -48,6 +48,8 @@ fn names_are_found_by_their_end() {
     }
     let Err(AnnotateError::NotFound { nearest, .. }) = find_subject(&profile, "ever") else { panic!("there is no such name") };
     assert_eq!(nearest, ["never::run"]);
+    let why = find_subject(&profile, "naked_one").expect_err("it has no counts").to_string();
+    assert_eq!(why, "\"naked_one\" was not instrumented: a.c: it is naked");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The instruction mix as text, CSV and JSON.
 
-use crate::example::{profile, run, text};
+use crate::example::{PLAIN, profile, run, text};
 use crate::schema::check;
 use bbprof_report::{MixBy, MixReport};
 use serde_json::{Value, json};
@@ -26,8 +26,8 @@ conditional branches: true 13 of 17 times (76.5 %)
 ";
     let profile = profile();
     let report = MixReport::of_run(&profile, MixBy::Function);
-    assert_eq!(text(|out| report.write_text(1, 80, out)), expected);
-    let code = text(|out| MixReport::of_code(&profile, MixBy::Program).write_text(1, 80, out));
+    assert_eq!(text(|out| report.write_text(1, PLAIN, out)), expected);
+    let code = text(|out| MixReport::of_code(&profile, MixBy::Program).write_text(1, PLAIN, out));
     assert!(code.contains("(program) (3 functions)\nin code      %  opcode\n     25   96.2  add\n"), "{code}");
 }
 
@@ -75,7 +75,7 @@ fn functions_without_counts() {
     let json = as_json(&report);
     let f = json["rows"].as_array().expect("rows").iter().find(|row| row["name"] == "f").expect("f");
     assert_eq!((&json["exact"], &f["unsolved"], &f["instructions"]["executed"]), (&json!(false), &json!(1), &Value::Null));
-    let text = text(|out| report.write_text(9, 80, out));
+    let text = text(|out| report.write_text(9, PLAIN, out));
     assert!(text.starts_with("executed leaves out 1 function whose counters make no flow, see bbprof verify\n"), "{text}");
     assert!(text.contains(" unknown  -  "), "{text}");
 }

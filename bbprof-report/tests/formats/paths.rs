@@ -1,10 +1,10 @@
 //! Paths as text and in JSON, and the DAG that numbers them.
 
-use crate::example::text;
+use crate::example::{PLAIN, text};
 use crate::schema::check;
 use crate::support::*;
 use bbprof_profile::{CounterMode, Linkage, Profile};
-use bbprof_report::{PathOptions, write_json, write_path_dag, write_paths};
+use bbprof_report::{PathOptions, Style, write_json, write_path_dag, write_paths};
 use serde_json::{Value, json};
 
 /// Enters twice: a turn then, a turn else; the second activation ends in its second call of `g`.
@@ -26,8 +26,9 @@ fn profile(mode: CounterMode) -> Profile {
 fn as_text() {
     let profile = profile(CounterMode::Paths);
     let functions: Vec<_> = profile.functions().collect();
-    let written =
-        |top, coverage_thousandths| text(|out| write_paths(&profile, &functions, &PathOptions { top, coverage_thousandths }, out));
+    let written = |top, coverage_thousandths| {
+        text(|out| write_paths(&profile, &functions, &PathOptions { top, coverage_thousandths, style: PLAIN }, out))
+    };
     let all = written(9, None);
     assert!(
         all.starts_with(
@@ -39,6 +40,12 @@ fn as_text() {
     assert!(all.contains("\n    ... #1 #2 vanishes in a call\n"), "{all}");
     assert!(all.ends_with("\n    ... #1 #6 leaves\n    a.c:2 6\n"), "{all}");
     assert!(all.contains("\n    100.0 % of 1 iterations from #1 to #1, 13.0 instructions on average\n"), "{all}");
+    let narrow = PathOptions { top: 9, coverage_thousandths: None, style: Style { width: 40, ..PLAIN } };
+    let narrow = text(|out| write_paths(&profile, &functions, &narrow, out));
+    assert!(
+        narrow.contains("\n    entry #0 #1 #2 #3 #5 goes on at #1\n") && narrow.contains("\n    ... #1 #2 vanishes in a call\n"),
+        "{narrow}"
+    );
     let half = written(9, Some(500));
     assert!(half.contains("\n1 paths cover 50.0 % of them\n") && half.matches(" path ").count() == 1, "{half}");
     assert!(written(0, Some(1000)).ends_with("\n4 paths cover 100.0 % of them\n"));

@@ -57,7 +57,7 @@ fn verdicts() {
     let mut run = run();
     let exact = run.profile().expect("it fits");
     assert_eq!(text(|out| write_skipped(&exact, out)), "not instrumented: naked_one (a.c): it is naked\n");
-    let mut verdict = Verdict::default();
+    let mut verdict = Verdict::new(PLAIN);
     assert_eq!(text(|out| verdict.add(&exact, out)), "process 7 /bin/app: exit 0\n");
     assert!(verdict.is_exact());
     assert_eq!(text(|out| verdict.finish(out)), "exact: 3 functions, 9 blocks\n");
