@@ -1,6 +1,25 @@
 /* lock.c: the process's lock. Recursive, because a callback of bbprof_write may reach the runtime again. */
 #include "process.h"
 
+/* helgrind knows the mutexes of libc; a build for it tells of this one. What the lock is made of is not helgrind's to check. */
+#ifdef BBPROF_RT_ANNOTATED
+#include <valgrind/helgrind.h>
+static void tell_locked(struct lock *lock) {
+    VALGRIND_HG_DISABLE_CHECKING(lock, sizeof *lock);
+    ANNOTATE_RWLOCK_ACQUIRED(lock, 1);
+}
+static void tell_unlocking(struct lock *lock) {
+    ANNOTATE_RWLOCK_RELEASED(lock, 1);
+}
+#else
+static void tell_locked(struct lock *lock) {
+    (void)lock;
+}
+static void tell_unlocking(struct lock *lock) {
+    (void)lock;
+}
+#endif
+
 enum { FREE, HELD, CONTENDED };
 
 #define SPINS 100u /* a guess: most holders are done after one or two system calls */
@@ -25,6 +44,7 @@ void process_lock(struct process *process) {
     }
     uint64_t signals = platform_block_signals();
     acquire(&lock->state);
+    tell_locked(lock);
     __atomic_store_n(&lock->owner, self, __ATOMIC_RELAXED);
     lock->depth = 1;
     lock->signals = signals;
@@ -35,6 +55,7 @@ void process_unlock(struct process *process) {
     if (--lock->depth > 0)
         return;
     uint64_t signals = lock->signals;
+    tell_unlocking(lock);
     __atomic_store_n(&lock->owner, 0, __ATOMIC_RELAXED);
     if (__atomic_exchange_n(&lock->state, FREE, __ATOMIC_RELEASE) == CONTENDED)
         platform_wake(&lock->state);

@@ -7,7 +7,9 @@ mod support;
 use bbprof_format::raw::{Fate, State};
 use std::path::PathBuf;
 use std::process::Command;
-use support::{Link, archive, assert_end, assert_tls, program, run, run_with, sanitized_program};
+use support::{
+    Link, PROGRAM, annotated_program_and_library, archive, assert_end, assert_tls, image, program, run, run_with, sanitized_program,
+};
 
 /// The runtime's own accesses are checked by ThreadSanitizer here: no report, and no change of the exit code. (What runs in the
 /// last round of thread-specific destructors is behind ThreadSanitizer's own: it must not be asked to report there, so no
@@ -55,6 +57,26 @@ fn valgrind() {
         if how == "kill" {
             assert_end(profile, State::Ended, Fate::OwnSignal { signal: 9 });
         }
+    }
+}
+
+/// helgrind, once it knows the runtime's lock, finds nothing in its code: threads of all kinds, dumps, resets, forks, a library loaded again and
+/// again. More of it, which takes a minute, in the long suite.
+#[test]
+fn helgrind() {
+    let [program, library] = annotated_program_and_library();
+    let library = library.to_str().unwrap();
+    let few: &[&[&str]] = &[&["c11"], &["late"], &["dump", "dumped.bbraw"], &["fork-in-thread"], &["dlopen", library, "3"]];
+    let many: &[&[&str]] = &[&["threads"], &["delta-short-threads"], &["cancel"], &["fork-then-threads"], &["signals"]];
+    let is_long = std::env::var_os("BBPROF_LONG").is_some();
+    for arguments in few.iter().chain(if is_long { many } else { &[] }) {
+        let words = [&["--tool=helgrind", "-q", "--error-exitcode=77", program.to_str().unwrap()], *arguments].concat();
+        let run = run_with("valgrind".as_ref(), &words, |command| {
+            command.env("BBPROF_DUMP", "signal:USR2");
+        });
+        assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        let profiles = run.profiles();
+        assert!(profiles.iter().any(|profile| image(profile, PROGRAM).tls_counters[1] > 0), "{arguments:?}: nothing was counted");
     }
 }
 

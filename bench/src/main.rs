@@ -8,6 +8,7 @@ mod build;
 mod measure;
 mod python;
 mod result;
+mod runtime;
 mod table;
 mod variant;
 mod workload;
@@ -24,7 +25,11 @@ use workload::Workload;
 const QUICK_ROUNDS: usize = 5;
 const FULL_ROUNDS: usize = 9;
 
+/// The name by which the runtime's own costs are asked for.
+const RUNTIME: &str = "runtime";
+
 /// What is asked: everything, or some of it.
+#[derive(Clone)]
 struct Asked {
     root: PathBuf,
     folder: PathBuf,
@@ -69,6 +74,21 @@ impl Asked {
         all.into_iter().zip(wanted).filter(is_wanted).map(|(it, _)| it).collect()
     }
 
+    const fn rounds(&self) -> usize {
+        if self.quick { QUICK_ROUNDS } else { FULL_ROUNDS }
+    }
+
+    /// The runtime's own costs have a program and variants of their own.
+    fn wants_runtime(&self) -> bool {
+        self.programs.iter().any(|name| name == RUNTIME) || (self.programs.is_empty() && self.variants.is_empty())
+    }
+
+    /// The names of programs besides that; none if there were only that.
+    fn other_programs(&self) -> Option<Vec<String>> {
+        let others: Vec<String> = self.programs.iter().filter(|name| *name != RUNTIME).cloned().collect();
+        (self.programs.is_empty() || !others.is_empty()).then_some(others)
+    }
+
     fn workloads(&self) -> Result<Vec<Workload>> {
         let all = Workload::all(self.quick && self.programs.is_empty(), &self.folder)?;
         let wanted = Self::wanted(&self.programs, &all.iter().map(|it| it.name.as_str()).collect::<Vec<_>>());
@@ -84,12 +104,27 @@ fn main() -> Result<()> {
     let asked = Asked::parse(&std::env::args().skip(1).collect::<Vec<_>>())?;
     let folder = &asked.folder;
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    if let Some(programs) = asked.other_programs() {
+        measure_programs(&Asked { programs, ..asked.clone() })?;
+    }
+    if asked.wants_runtime() {
+        let (table, relation) = runtime::runtime_costs(&asked.root, folder, asked.rounds())?;
+        println!("{}\n{relation}", table.terminal());
+        std::fs::write(folder.join("runtime.csv"), table.csv())?;
+        std::fs::write(folder.join("runtime.md"), format!("{}\n{relation}\n", table.markdown()))?;
+        eprintln!("bench: also in {}/runtime.csv and runtime.md", folder.display());
+    }
+    Ok(())
+}
+
+fn measure_programs(asked: &Asked) -> Result<()> {
+    let folder = &asked.folder;
     let mut builder = Builder::new(asked.root.clone());
     let workloads = asked.workloads()?;
     let mut all = Vec::new();
     for (position, workload) in workloads.iter().enumerate() {
         eprintln!("bench: {} ({} of {})", workload.name, position + 1, workloads.len());
-        all.push(measure_workload(workload, &asked, &mut builder)?);
+        all.push(measure_workload(workload, asked, &mut builder)?);
     }
     let table = results(&all)?;
     println!("{}", versions()?);
@@ -139,7 +174,7 @@ fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -
         });
         built.push((variant, made, place));
     }
-    let rounds = if asked.quick { QUICK_ROUNDS } else { FULL_ROUNDS };
+    let rounds = asked.rounds();
     for round in 0..rounds {
         eprintln!("bench: {}: round {} of {rounds}", workload.name, round + 1);
         for (measured, (variant, made, place)) in measured.iter_mut().zip(&built) {

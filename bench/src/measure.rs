@@ -9,13 +9,15 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
 
-/// Time.
+/// Time, and memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
     pub(crate) user_seconds: f64,
     /// User and system.
     pub(crate) cpu_seconds: f64,
     pub(crate) elapsed_seconds: f64,
+    /// Largest resident memory; of several commands, the largest of any.
+    pub(crate) peak_bytes: u64,
 }
 
 impl AddAssign for Cost {
@@ -23,6 +25,7 @@ impl AddAssign for Cost {
         self.user_seconds += other.user_seconds;
         self.cpu_seconds += other.cpu_seconds;
         self.elapsed_seconds += other.elapsed_seconds;
+        self.peak_bytes = self.peak_bytes.max(other.peak_bytes);
     }
 }
 
@@ -55,7 +58,8 @@ pub(crate) fn timed(command: &mut Command) -> Result<Timed> {
     let ended = child.wait4().with_context(|| what.clone())?;
     let user_seconds = ended.rusage.utime.as_secs_f64();
     let cpu_seconds = user_seconds + ended.rusage.stime.as_secs_f64();
-    let cost = Cost { user_seconds, cpu_seconds, elapsed_seconds: begin.elapsed().as_secs_f64() };
+    let (elapsed_seconds, peak_bytes) = (begin.elapsed().as_secs_f64(), ended.rusage.maxrss);
+    let cost = Cost { user_seconds, cpu_seconds, elapsed_seconds, peak_bytes };
     Ok(Timed { succeeded: ended.status.success(), cost, what })
 }
 

@@ -147,6 +147,24 @@ pub(crate) fn sanitized_program(compiler: &'static str, sanitizer: &str, runtime
     })
 }
 
+/// The scenario program and the profiled library, with runtimes that tell helgrind of their lock. Requires valgrind's headers.
+pub(crate) fn annotated_program_and_library() -> [PathBuf; 2] {
+    let flags = std::fs::read_to_string(source("c/FLAGS")).unwrap();
+    let link = |name: &str, variant: &str, program: &str, options: &[&str]| {
+        once(name, |path| {
+            let mut command = Command::new("cc");
+            command.args(flags.split_whitespace()).args(variant_flags(variant)).args(["-w", "-g", "-DBBPROF_RT_ANNOTATED", "-I"]);
+            command.arg(source("c")).args(options).arg(source(program));
+            run_tool(command.args(sources(variant).iter().map(|name| source("c").join(name))).arg("-o").arg(path));
+        })
+    };
+    let build_id = format!("-DBUILD_ID={{{LIBRARY}}}");
+    [
+        link("annotated", "exec", "tests/c/scenario.c", &["-pie"]),
+        link("libannotated.so", "lib", "tests/c/library.c", &["-shared", &build_id]),
+    ]
+}
+
 /// Links the profiled library.
 pub(crate) fn library() -> PathBuf {
     library_named("liblibrary.so", LIBRARY)
