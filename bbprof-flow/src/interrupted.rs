@@ -10,10 +10,10 @@
 
 use crate::cfg::{Cfg, Endpoint, NodeId};
 use crate::cuts::free_arcs;
-use crate::doubled::{Doubled, Flow, Vertex};
+use crate::doubled::{Arc, Doubled, Flow, Vertex};
 use crate::peel::peel;
 use crate::plan::CounterPlan;
-use crate::solve::counted_flows;
+use crate::solve::{Solution, counted_flows, in_range};
 
 /// A place where an activation may have stopped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -40,55 +40,93 @@ pub struct Interruptions {
 /// `counts`: executions, by [`CounterId`](crate::CounterId) of `plan`. `None` when none do, when plan and graph do not fit, and for plans that leave edges open.
 #[must_use]
 pub fn interruptions(cfg: &Cfg, plan: &CounterPlan, counts: &[u64]) -> Option<Interruptions> {
+    Explained::of(Doubled::new(cfg), plan, counts)?.interruptions()
+}
+
+/// The counts if there were no more interruptions than [`Interruptions::least`]. With k true ones, each is at most k off: on every arc, both numbers of
+/// interruptions below it are between 0 and k.
+///
+/// `None` as for [`interruptions`].
+#[must_use]
+pub fn solve_interrupted(cfg: &Cfg, plan: &CounterPlan, counts: &[u64]) -> Option<Solution> {
     let doubled = Doubled::new(cfg);
-    let flows = counted_flows(doubled, plan, counts).ok()?;
-    let is_free = free_arcs(doubled, &flows);
-    if is_free.contains(&true) {
-        return None;
+    let explained = Explained::of(doubled, plan, counts)?;
+    let mut flows = explained.flows;
+    for link in &explained.links {
+        if let Some(hung) = &link.hung {
+            let below = explained.below[link.vertex.index()].fewest;
+            flows[hung.arc.index()] = Some(if hung.points_down { hung.value + below } else { hung.value - below });
+        }
     }
-    let links = hang_from_x(doubled, peel(doubled, &flows, &is_free).ok()?.iter().map(|peeled| (peeled.arc, peeled.value)));
-    let mut below = vec![Below::default(); doubled.num_vertices() as usize];
-    for link in links.iter().rev() {
-        let under = below[link.vertex.index()];
-        let fewest = link.bounds.least.max(under.sum);
-        if link.bounds.most.is_some_and(|most| fewest > most)
-            || (fewest > 0 && link.above.is_none() && link.vertex != doubled.outside())
-        {
+    in_range(cfg, doubled, &flows).ok()
+}
+
+/// The fewest interruptions, by vertex.
+struct Explained<'a> {
+    doubled: Doubled<'a>,
+    /// What counters say of the arcs; nothing of those of the tree.
+    flows: Vec<Option<i128>>,
+    links: Vec<Link>,
+    below: Vec<Below>,
+}
+
+impl<'a> Explained<'a> {
+    fn of(doubled: Doubled<'a>, plan: &CounterPlan, counts: &[u64]) -> Option<Self> {
+        let flows = counted_flows(doubled, plan, counts).ok()?;
+        let is_free = free_arcs(doubled, &flows);
+        if is_free.contains(&true) {
             return None;
         }
-        below[link.vertex.index()].fewest = fewest;
-        if let Some(above) = link.above {
-            below[above.index()].sum += fewest;
-        }
-    }
-    let least = u64::try_from(below[doubled.outside().index()].sum).ok()?;
-    let mut one_more = vec![Cost::Impossible; doubled.num_vertices() as usize];
-    let mut found = Interruptions { least, ..Interruptions::default() };
-    for link in &links {
-        let under = below[link.vertex.index()];
-        let cost = match link.above {
-            // What is not connected with X cannot lack anything.
-            None if link.vertex != doubled.outside() => Cost::Impossible,
-            None => Cost::One,
-            // One that must be here or below may as well be elsewhere below.
-            Some(_) if under.fewest > under.sum => Cost::Nothing,
-            Some(_) if link.bounds.most.is_some_and(|most| under.fewest == most) => Cost::Impossible,
-            Some(above) => one_more[above.index()],
-        };
-        one_more[link.vertex.index()] = cost;
-        if let Endpoint::Node(node) = doubled.endpoint(link.vertex) {
-            let place = Place { node, begun: doubled.is_out_vertex(link.vertex) };
-            if cost == Cost::Nothing {
-                found.places_of_least.push(place);
+        let links = hang_from_x(doubled, peel(doubled, &flows, &is_free).ok()?.iter().map(|peeled| (peeled.arc, peeled.value)));
+        let mut below = vec![Below::default(); doubled.num_vertices() as usize];
+        for link in links.iter().rev() {
+            let under = below[link.vertex.index()];
+            let bounds = link.bounds();
+            let fewest = bounds.least.max(under.sum);
+            if bounds.most.is_some_and(|most| fewest > most)
+                || (fewest > 0 && link.hung.is_none() && link.vertex != doubled.outside())
+            {
+                return None;
             }
-            if cost != Cost::Impossible {
-                found.places.push(place);
+            below[link.vertex.index()].fewest = fewest;
+            if let Some(hung) = &link.hung {
+                below[hung.above.index()].sum += fewest;
             }
         }
+        Some(Self { doubled, flows, links, below })
     }
-    found.places.sort_unstable();
-    found.places_of_least.sort_unstable();
-    Some(found)
+
+    fn interruptions(&self) -> Option<Interruptions> {
+        let Self { doubled, links, below, .. } = self;
+        let least = u64::try_from(below[doubled.outside().index()].sum).ok()?;
+        let mut one_more = vec![Cost::Impossible; doubled.num_vertices() as usize];
+        let mut found = Interruptions { least, ..Interruptions::default() };
+        for link in links {
+            let under = below[link.vertex.index()];
+            let cost = match &link.hung {
+                // What is not connected with X cannot lack anything.
+                None if link.vertex != doubled.outside() => Cost::Impossible,
+                None => Cost::One,
+                // One that must be here or below may as well be elsewhere below.
+                Some(_) if under.fewest > under.sum => Cost::Nothing,
+                Some(_) if link.bounds().most.is_some_and(|most| under.fewest == most) => Cost::Impossible,
+                Some(hung) => one_more[hung.above.index()],
+            };
+            one_more[link.vertex.index()] = cost;
+            if let Endpoint::Node(node) = doubled.endpoint(link.vertex) {
+                let place = Place { node, begun: doubled.is_out_vertex(link.vertex) };
+                if cost == Cost::Nothing {
+                    found.places_of_least.push(place);
+                }
+                if cost != Cost::Impossible {
+                    found.places.push(place);
+                }
+            }
+        }
+        found.places.sort_unstable();
+        found.places_of_least.sort_unstable();
+        Some(found)
+    }
 }
 
 /// Interruptions at a vertex and below it.
@@ -113,8 +151,27 @@ enum Cost {
 struct Link {
     vertex: Vertex,
     /// `None` for roots.
-    above: Option<Vertex>,
-    bounds: Bounds,
+    hung: Option<Hung>,
+}
+
+/// How a vertex hangs in the tree.
+struct Hung {
+    above: Vertex,
+    arc: Arc,
+    /// What conservation gave the arc.
+    value: i128,
+    points_down: bool,
+    vanishes: bool,
+}
+
+impl Link {
+    fn bounds(&self) -> Bounds {
+        match &self.hung {
+            Some(Hung { vanishes: false, points_down: true, value, .. }) => Bounds { least: (-value).max(0), most: None },
+            Some(Hung { vanishes: false, points_down: false, value, .. }) => Bounds { least: 0, most: Some(*value) },
+            _ => Bounds { least: 0, most: None },
+        }
+    }
 }
 
 /// How many interruptions there can be at a vertex and below, by the arc above it.
@@ -124,7 +181,7 @@ struct Bounds {
 }
 
 /// All vertices, those above before those below; X is a root, and each part of the graph that is not connected with it has another.
-fn hang_from_x(doubled: Doubled<'_>, tree: impl Iterator<Item = (crate::doubled::Arc, i128)>) -> Vec<Link> {
+fn hang_from_x(doubled: Doubled<'_>, tree: impl Iterator<Item = (Arc, i128)>) -> Vec<Link> {
     let mut arcs_of = vec![Vec::new(); doubled.num_vertices() as usize];
     for (arc, value) in tree {
         let (tail, head) = doubled.ends(arc);
@@ -138,7 +195,7 @@ fn hang_from_x(doubled: Doubled<'_>, tree: impl Iterator<Item = (crate::doubled:
         if std::mem::replace(&mut is_hung[root.index()], true) {
             continue;
         }
-        links.push(Link { vertex: root, above: None, bounds: Bounds { least: 0, most: None } });
+        links.push(Link { vertex: root, hung: None });
         while next < links.len() {
             let above = links[next].vertex;
             next += 1;
@@ -148,12 +205,8 @@ fn hang_from_x(doubled: Doubled<'_>, tree: impl Iterator<Item = (crate::doubled:
                 }
                 let vanishes = matches!(doubled.flow(*arc), Flow::Edge(edge) if doubled.cfg().edge(edge).vanishes());
                 let points_down = doubled.ends(*arc).0 == above;
-                let bounds = match (vanishes, points_down) {
-                    (true, _) => Bounds { least: 0, most: None },
-                    (false, true) => Bounds { least: (-value).max(0), most: None },
-                    (false, false) => Bounds { least: 0, most: Some(*value) },
-                };
-                links.push(Link { vertex: *vertex, above: Some(above), bounds });
+                let hung = Hung { above, arc: *arc, value: *value, points_down, vanishes };
+                links.push(Link { vertex: *vertex, hung: Some(hung) });
             }
         }
     }

@@ -34,7 +34,7 @@ pub use comes_back::{CallSummary, FunctionId, comes_back};
 pub use costs::{Costs, Weights};
 pub use counted_loops::CountedLoop;
 pub use determined::{Determined, determined};
-pub use interrupted::{Interruptions, Place, interruptions};
+pub use interrupted::{Interruptions, Place, interruptions, solve_interrupted};
 pub use paths::{Commit, Path, PathError, PathNumbering, PathPlan, PathStart, PathStep, plan_paths};
 pub use plan::{CounterId, CounterPlan, CounterSite, Placement, check_sites, plan_counters};
 pub use solve::{Solution, SolveError, solve};

@@ -152,7 +152,7 @@ fn counted_arc(doubled: Doubled<'_>, site: CounterSite) -> Option<Arc> {
     }
 }
 
-fn in_range(cfg: &Cfg, doubled: Doubled<'_>, flows: &[Option<i128>]) -> Result<Solution, SolveError> {
+pub(crate) fn in_range(cfg: &Cfg, doubled: Doubled<'_>, flows: &[Option<i128>]) -> Result<Solution, SolveError> {
     let mut solution = Solution { nodes: Vec::with_capacity(cfg.num_nodes()), edges: Vec::with_capacity(cfg.num_edges()) };
     for node in cfg.node_ids() {
         let value = flows[doubled.node_arc(node).index()].ok_or(SolveError::NodeUndetermined { node })?;

@@ -11,6 +11,8 @@ pub enum ExceptionKind {
     Process,
     /// A function's counters make no flow: it has no counts.
     Unsolved,
+    /// Activations were interrupted in a function, so that its counters make no flow: each of its counts may be as many off.
+    Interrupted,
     /// Check mode: an edge's own counter says something else.
     Difference,
     /// A function was entered less often than it was called.
@@ -67,6 +69,7 @@ impl Profile {
                 }
             };
             exceptions.extend(image.solved.inexact.iter().map(|inexact| exception(ExceptionKind::Unsolved, inexact)));
+            exceptions.extend(image.solved.interrupted.iter().map(|inexact| exception(ExceptionKind::Interrupted, inexact)));
             exceptions.extend(image.solved.differences.iter().map(|inexact| exception(ExceptionKind::Difference, inexact)));
         }
         exceptions.extend(missing_entries(self).into_iter().map(|missing| Exception {

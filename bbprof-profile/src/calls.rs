@@ -6,7 +6,7 @@
 
 use crate::{FunctionView, Profile};
 use bbprof_format::manifest::{Callee, Linkage};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A function with fewer entries than calls.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct MissingEntries<'p> {
 /// Local functions are told apart by module; the others are one function in all images, as the dynamic linker may bind them.
 pub(crate) type Key<'p> = (Option<(usize, u32)>, &'p str);
 
-/// Entries and direct calls of every function with counts.
+/// Entries and direct calls of every function whose counters are a flow.
 pub(crate) struct CallTable<'p> {
     /// Entries, and calls that are seen.
     sums: HashMap<Key<'p>, (u128, u128)>,
@@ -59,11 +59,13 @@ impl<'p> CallTable<'p> {
     }
 }
 
-/// All functions with counts, with the positions of their images.
+/// All functions whose counters are a flow, with the positions of their images: the counts of the others are off by those who were interrupted.
 pub(crate) fn functions(profile: &Profile) -> impl Iterator<Item = (usize, FunctionView<'_>)> {
-    let images = profile.images.iter().enumerate();
-    images
-        .flat_map(|(position, image)| image.solved.functions.iter().map(move |counts| (position, FunctionView::new(image, counts))))
+    profile.images.iter().enumerate().flat_map(|(position, image)| {
+        let interrupted: HashSet<_> = image.solved.interrupted.iter().map(|found| (found.module, found.function)).collect();
+        let flows = image.solved.functions.iter().filter(move |counts| !interrupted.contains(&(counts.module, counts.function)));
+        flows.map(move |counts| (position, FunctionView::new(image, counts)))
+    })
 }
 
 /// What a function is called by.

@@ -8,8 +8,8 @@
 //! was called for the first time in that very moment, by what is not seen, may have left no trace at all.
 
 use crate::calls::{CallTable, Key, functions, key};
-use crate::{FunctionCounts, FunctionView, Profile};
-use bbprof_flow::{Interruptions, Place, interruptions};
+use crate::{FunctionCounts, FunctionView, PathCounts, Profile};
+use bbprof_flow::{Interruptions, Place, Solution, interruptions, solve_interrupted};
 use bbprof_format::manifest::{Callee, EdgeKind, Function, Site};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -63,7 +63,7 @@ impl Profile {
         let mut found = Vec::new();
         let mut running = Running::new(self);
         for (position, image) in self.images.iter().enumerate() {
-            for inexact in &image.solved.inexact {
+            for inexact in image.solved.inexact.iter().chain(&image.solved.interrupted) {
                 let module = &image.image.modules[inexact.module as usize].module;
                 let function = &module.functions[inexact.function as usize];
                 // Without counts, every call of it may be under way.
@@ -190,9 +190,25 @@ fn blocks_of(function: &Function, places: &[Place]) -> Vec<u32> {
     blocks
 }
 
-/// What interruptions, if any, explain counters that are no flow: in words, and the blocks.
-pub(crate) fn explain(function: &Function, planned: &[u64]) -> Option<(String, Vec<u32>)> {
-    let found = interruptions(&function.cfg().ok()?, &function.plan(), planned).filter(|found| found.least > 0)?;
+/// Counters that are no flow but for interruptions.
+pub(crate) struct Explained {
+    /// What was interrupted, in words.
+    pub words: String,
+    /// Where it may have been.
+    pub blocks: Vec<u32>,
+    /// The counts, each at most as many off as activations were interrupted.
+    pub solution: Solution,
+    /// How often each path was taken to its end, where paths were counted.
+    pub paths: Option<PathCounts>,
+}
+
+/// More interruptions than this are no explanation but damage: each is a thread that was killed, or a handler that jumped away.
+const MOST_INTERRUPTIONS: u64 = 1 << 32;
+
+/// What interruptions, if any, explain counters that are no flow.
+pub(crate) fn explain(function: &Function, planned: &[u64]) -> Option<Explained> {
+    let (cfg, plan) = (function.cfg().ok()?, function.plan());
+    let found = interruptions(&cfg, &plan, planned).filter(|found| (1..=MOST_INTERRUPTIONS).contains(&found.least))?;
     let blocks = blocks_of(function, &found.places_of_least);
     let mut words = match found.least {
         1 => "an activation was interrupted in it".to_owned(),
@@ -200,5 +216,5 @@ pub(crate) fn explain(function: &Function, planned: &[u64]) -> Option<(String, V
     };
     let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     write!(words, ", in or on the way into block {listed}").expect("a String takes all");
-    Some((words, blocks))
+    Some(Explained { words, blocks, solution: solve_interrupted(&cfg, &plan, planned)?, paths: None })
 }

@@ -3,14 +3,26 @@
 //! Then more executions come to some heads than paths begin there, and nowhere fewer. An activation interrupted on its first path leaves
 //! no trace.
 
-use bbprof_format::manifest::Function;
+use crate::interrupted::Explained;
+use bbprof_flow::Solution;
+use bbprof_format::manifest::{EdgeKind, Function};
 use std::fmt::Write;
 
-/// In words, and the blocks where they may have been interrupted; `None` when interruptions do not explain the counters.
-pub(crate) fn explain(function: &Function, counted: &[(u64, u64)]) -> Option<(String, Vec<u32>)> {
+/// What was interrupted; `None` when interruptions do not explain the counters. The counts are those of all paths that came to their ends, and of the
+/// heads behind which others did not.
+pub(crate) fn explain(function: &Function, counted: &[(u64, u64)]) -> Option<Explained> {
     let numbering = function.path_numbering()?.ok()?;
     let paths = numbering.settle(counted.iter().copied()).ok()?;
-    let edges = numbering.edge_counts(paths).ok()?;
+    let edges = numbering.edge_counts(paths.iter().map(|(number, count)| (*number, *count))).ok()?;
+    let mut nodes = vec![0_i128; function.nodes.len()];
+    for (edge, count) in function.edges.iter().zip(&edges) {
+        if let Some(to) = edge.to {
+            nodes[to as usize] += count;
+        }
+        if edge.kind != EdgeKind::Vanish && *count < 0 {
+            return None;
+        }
+    }
     let mut surplus = vec![0_i128; function.nodes.len()];
     for (edge, count) in function.edges.iter().zip(&edges) {
         if let Some(from) = edge.from {
@@ -32,7 +44,9 @@ pub(crate) fn explain(function: &Function, counted: &[(u64, u64)]) -> Option<(St
     };
     let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     write!(words, ", in or on the way into block {listed}").expect("a String takes all");
-    Some((words, blocks))
+    let nodes = nodes.into_iter().map(u64::try_from).collect::<Result<_, _>>().ok()?;
+    let solution = Solution { nodes, edges: edges.into_iter().map(Some).collect() };
+    Some(Explained { words, blocks, solution, paths: Some(paths) })
 }
 
 /// The blocks of the paths that begin at nodes with a surplus.

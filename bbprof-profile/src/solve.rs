@@ -4,6 +4,7 @@
 //! shares nothing with the solver. What cannot be solved is reported with its reason and has no counts: an unknown count
 //! is never a zero.
 
+use crate::interrupted::Explained;
 use crate::{Image, ProfileError, demangle, interrupted, interrupted_paths};
 use bbprof_flow::{CounterPlan, CounterSite, PathNumbering, Solution, SolveError, check, check_sites, solve};
 use bbprof_format::HashedPath;
@@ -63,6 +64,8 @@ pub struct SolvedImage {
     pub functions: Vec<FunctionCounts>,
     /// The functions without counts, in the same order.
     pub inexact: Vec<Inexact>,
+    /// Functions in which activations were interrupted, so that their counters are no flow: they have counts, each of which may be as many off.
+    pub interrupted: Vec<Inexact>,
     /// Counters of check mode that were compared with a solved edge.
     pub compared_edges: u64,
     /// Their differences: functions that have counts, but not the ones every edge was seen to have.
@@ -90,8 +93,9 @@ impl Image {
         let mut solved = SolvedImage::default();
         for outcome in outcomes {
             match outcome {
-                Outcome::Solved { counts, compared, differences } => {
+                Outcome::Solved { counts, interrupted, compared, differences } => {
                     solved.functions.push(counts);
+                    solved.interrupted.extend(interrupted);
                     solved.compared_edges += compared;
                     solved.differences.extend(differences);
                 }
@@ -168,8 +172,9 @@ impl Image {
             memo.get_or_solve((candidate.module, candidate.function), values, || self.solve_function(candidate, counters));
         match outcome {
             // The copies are those of this process's modules.
-            Outcome::Solved { counts, compared, differences } => {
-                Outcome::Solved { counts: FunctionCounts { copies: candidate.copies, ..counts }, compared, differences }
+            Outcome::Solved { counts, interrupted, compared, differences } => {
+                let counts = FunctionCounts { copies: candidate.copies, ..counts };
+                Outcome::Solved { counts, interrupted, compared, differences }
             }
             Outcome::Inexact(inexact) => Outcome::Inexact(inexact),
         }
@@ -205,6 +210,7 @@ impl Image {
                 solved_by_paths(function, numbering, &counted_paths()).map(|(solution, paths)| (solution, Some(paths)))
             }
         };
+        let mut interrupted = None;
         let (solution, paths) = match solved {
             Ok(solved) => solved,
             Err((node, reason)) => {
@@ -212,16 +218,19 @@ impl Image {
                     None => interrupted::explain(function, planned),
                     Some(_) => interrupted_paths::explain(function, &counted_paths()),
                 };
-                if let Some((words, blocks)) = explained {
-                    let inexact = inexact(name, None, format!("{words}; its counts are not known ({reason})"));
-                    return Outcome::Inexact(Inexact { interrupted: Some(blocks), ..inexact });
-                }
-                let block = node.and_then(|node| function.nodes.get(node)).map(|node| node.block);
-                return Outcome::Inexact(inexact(name, block, reason));
+                let Some(Explained { words, blocks, solution, paths }) = explained else {
+                    let block = node.and_then(|node| function.nodes.get(node)).map(|node| node.block);
+                    return Outcome::Inexact(inexact(name, block, reason));
+                };
+                let inexact = inexact(name.clone(), None, format!("{words}; each of its counts may be as many off ({reason})"));
+                interrupted = Some(Inexact { interrupted: Some(blocks), ..inexact });
+                (solution, paths)
             }
         };
         let mut compared = 0;
         let mut differences = Vec::new();
+        // Which counts are off is known already.
+        let checks = if interrupted.is_none() { checks } else { &[] };
         for (site, counted) in function.check_sites.iter().zip(checks) {
             let (block, what, solved) = solved_at(function, &solution, *site);
             compared += 1;
@@ -249,7 +258,7 @@ impl Image {
             paths,
             copies: candidate.copies,
         };
-        Outcome::Solved { counts, compared, differences }
+        Outcome::Solved { counts, interrupted, compared, differences }
     }
 
     /// Copies of a COMDAT function that differ in shape have counters of their own, but the linker keeps one copy. Those that
@@ -284,7 +293,7 @@ impl Image {
 /// What solving a function gave.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    Solved { counts: FunctionCounts, compared: u64, differences: Vec<Inexact> },
+    Solved { counts: FunctionCounts, interrupted: Option<Inexact>, compared: u64, differences: Vec<Inexact> },
     Inexact(Inexact),
 }
 

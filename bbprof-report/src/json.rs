@@ -110,6 +110,7 @@ impl<'p> ExceptionJson<'p> {
         let kind = match exception.kind {
             ExceptionKind::Process => "process",
             ExceptionKind::Unsolved => "unsolved",
+            ExceptionKind::Interrupted => "interrupted",
             ExceptionKind::Difference => "difference",
             ExceptionKind::Calls => "calls",
         };

@@ -67,7 +67,7 @@ const ENDS: &[Scenario] = &[
     scenario("end_after_failed_exec", 8, &["exit 8 (_exit)"]),
     scenario("end_fault", 128 + 11, &[UNSEEN]).interrupts("victim"),
     scenario("end_bus", 128 + 7, &[UNSEEN]).interrupts("victim"),
-    scenario("end_counted_loop", 128 + 11, &[UNSEEN]).interrupts("sweep").loses(&["sweep"]),
+    scenario("end_counted_loop", 128 + 11, &[UNSEEN]).interrupts("sweep").open(&["sweep"]),
     scenario("end_division", 128 + 8, &[UNSEEN]).interrupts("end_division"),
     scenario("end_stack", 128 + 11, &[UNSEEN]).interrupts("recurse"),
     scenario("end_memory", 128 + 6, &[ABORT]),

@@ -5,7 +5,7 @@ use crate::random_graph::{Random, random_graph};
 use crate::walk::Walked;
 use bbprof_flow::{
     Cfg, Costs, CounterPlan, CounterSite, EdgeId, EdgeRole, Endpoint, FlowEdge, Interruptions, NodeId, Place, Placement, Splitting,
-    interruptions, plan_counters, solve,
+    interruptions, plan_counters, solve, solve_interrupted,
 };
 use proptest::prelude::*;
 
@@ -87,6 +87,10 @@ proptest! {
             prop_assert!(known.contains(&Place { node, begun: true }), "{node:?} is not in {known:?}");
         }
         prop_assert!(places_of_least.iter().all(|place| places.contains(place)));
+        let near = solve_interrupted(&cfg, &plan, &counts).expect("they explain it");
+        let is_near = |found: i128, walked: i128| found.abs_diff(walked) <= u128::from(num_interrupted);
+        prop_assert!(near.nodes.iter().zip(walked.nodes()).all(|(found, walked)| is_near(i128::from(*found), i128::from(*walked))));
+        prop_assert!(near.edges.iter().zip(walked.edges()).all(|(found, walked)| is_near(found.expect("a tree's plan"), *walked)));
         // Exactly the places that one interruption can explain.
         if least <= 1 {
             let claimed = if least == 1 { &places_of_least } else { &places };
