@@ -99,7 +99,7 @@ fn missing(build_id: BuildId, image: &Path, others: &[(BuildId, PathBuf)]) -> St
     let image = if image.as_os_str().is_empty() { "the program".to_owned() } else { image.display().to_string() };
     match others.first() {
         Some((other, path)) => format!(
-            "{image}: build id {build_id} of the counts does not match {} ({other}); it was built again since: run it again, or pass the map of that build with --map",
+            "{image}: build id {build_id} of the counts does not match {} ({other}); it was built again since: run it again, or pass the map of that build with --map (a profile that `bbprof merge` wrote before the build keeps it)",
             path.display()
         ),
         None => format!(
