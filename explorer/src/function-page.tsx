@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Bar, BlockDetail, CalleeName } from "./block";
+import { Branches } from "./branches";
 import { earlierLink, reasonsOf } from "./changes";
 import { add, descending, digits, percent, read, relative, signed, type Count } from "./count";
 import { loadFunction } from "./data";
@@ -13,7 +14,7 @@ import { fileLink, functionLink, replace, VIEWS, type View } from "./route";
 import { Source } from "./source";
 import { Mix, Paths } from "./views";
 
-const TITLES: Record<View, string> = { graph: "Graph", source: "Source", calls: "Calls", paths: "Paths", mix: "Mix" };
+const TITLES: Record<View, string> = { graph: "Graph", source: "Source", calls: "Calls", branches: "Branches", paths: "Paths", mix: "Mix" };
 
 export function FunctionPage({ model, id, block, view }: { model: Model; id: number; block: number | null; view: View | null }) {
   const row = model.rows[id];
@@ -70,6 +71,7 @@ export function FunctionPage({ model, id, block, view }: { model: Model; id: num
             <div class="right">
               <div class="pane" hidden={pane !== "source" && (pane !== "graph" || !isWide)}><Source model={model} fn={current.fn} selected={block} select={select} /></div>
               {pane === "calls" && <div class="pane"><Calls model={model} fn={current.fn} row={row} /></div>}
+              {pane === "branches" && <div class="pane"><Branches fn={current.fn} selected={block} select={select} lineOf={lineOf(current.fn)} /></div>}
               {pane === "paths" && <div class="pane"><Paths model={model} fn={current.fn} id={id} selected={block} select={select} /></div>}
               {pane === "mix" && <div class="pane"><Mix model={model} fn={current.fn} id={id} selected={block} select={select} /></div>}
             </div>

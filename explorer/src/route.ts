@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 /** Views of a function; the first one is beside the others where there is room. */
-export const VIEWS = ["graph", "source", "calls", "paths", "mix"] as const;
+export const VIEWS = ["graph", "source", "calls", "branches", "paths", "mix"] as const;
 export type View = (typeof VIEWS)[number];
 
 export type Route =

@@ -1,7 +1,7 @@
 //! The explorer in a real browser: what `bbprof diff --html` says of two profiles, and the views of a function that are read when
 //! they are opened. Numbers are those of `diff --json` and of the JSON exports.
 
-use bbprof_tests::{Browser, Exported, ProfiledRun, Run, Sandbox, grouped, tool};
+use bbprof_tests::{Browser, Exported, Function, ProfiledRun, Run, Sandbox, grouped, tool};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -156,6 +156,42 @@ fn the_page_of_a_diff_says_what_the_diff_says() {
     assert!(refused.stderr.contains("not a report"), "{}", refused.stderr);
 }
 
+/// Block, executions, and executions against the usual way of each branch; those that went one way only are listed by themselves.
+fn check_branches(browser: &mut Browser, page: &Path, id: usize, function: &Function) {
+    let mut ways: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for edge in function.value["edges"].as_array().expect("edges") {
+        if ["branch", "switch", "indirect"].iter().any(|kind| edge["kind"] == *kind) {
+            let count = edge["count"].as_u64().expect("a count");
+            ways.entry(edge["from"].as_u64().expect("a block")).or_default().push(count);
+        }
+    }
+    ways.retain(|_, counts| counts.len() > 1);
+    let mut expected: Vec<[String; 3]> = Vec::new();
+    let mut one_way = 0;
+    for (block, counts) in &ways {
+        let executed: u64 = counts.iter().sum();
+        let against = executed - counts.iter().max().expect("two ways");
+        one_way += usize::from(executed > 0 && against == 0);
+        expected.push([format!("#{block}"), grouped(executed), grouped(against)]);
+    }
+    browser.open(page, &format!("#/f/{id}/branches"));
+    browser.wait("the branches", "document.querySelector('.branches')");
+    let rows = "[...document.querySelectorAll('.branches tbody tr')].map((row) => [row.querySelector('.chip').textContent, row.cells[1].textContent, row.cells[2].textContent])";
+    let shown = browser.value(rows);
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let mut shown: Vec<[String; 3]> =
+        shown.as_array().expect("rows").iter().map(|row| [text(&row[0]), text(&row[1]), text(&row[2])]).collect();
+    expected.sort();
+    shown.sort();
+    assert_eq!(shown, expected, "{}", function.name());
+    if one_way > 0 {
+        browser.click(".kinds .chip:nth-child(3)");
+        browser.wait("those of one way", &format!("document.querySelectorAll('.branches tbody tr').length === {one_way}"));
+        let says = browser.texts(".branches td.path").join(" ");
+        assert_eq!(says.matches("always").count(), one_way, "{says}");
+    }
+}
+
 #[test]
 fn paths_and_mix_are_those_of_the_json_export() {
     let sandbox = Sandbox::new("html-paths");
@@ -213,7 +249,11 @@ fn paths_and_mix_are_those_of_the_json_export() {
             .collect();
         assert_eq!(shown, opcodes, "{}", function.name());
     }
+    for (id, function) in exported.functions().iter().enumerate() {
+        check_branches(&mut browser, &page, id, function);
+    }
     // By keys from tab to tab; a block of a path leads to the graph.
+    let main = exported.functions().iter().position(|function| function.value["symbol"] == "main").expect("main");
     browser.open(&page, "#/f/0/paths");
     browser.wait("a path", "document.querySelector('.paths .chip')");
     browser.click(".paths .chip");
@@ -223,8 +263,8 @@ fn paths_and_mix_are_those_of_the_json_export() {
     browser.wait("the next tab", "document.querySelector('#tab-mix[aria-selected=true]') === document.activeElement");
     for (width, is_dark) in [(1400, true), (390, false), (390, true)] {
         browser.look(width, 800, is_dark);
-        for view in ["paths", "mix"] {
-            browser.open(&page, &format!("#/f/0/{view}"));
+        for view in ["paths", "mix", "branches"] {
+            browser.open(&page, &format!("#/f/{main}/{view}"));
             browser.wait("the view", "document.querySelector('.call-list h2')");
             assert_eq!(browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0);
             assert_eq!(browser.faint_texts(), [] as [String; 0], "{view} at {width}, dark: {is_dark}");
