@@ -60,8 +60,7 @@ fn record_at(bytes: &[u8]) -> usize {
     let entry = (128..4096).step_by(64).find(|at| &bytes[*at..at + 4] == b"HASH").expect("records of paths");
     let first = word(entry + 16) as usize;
     let last = (first..).step_by(48).take_while(|at| word(*at) != 0).last().expect("a record");
-    let first_of_walk = (first..=last).step_by(48).find(|at| word(*at) != word(first)).expect("two functions");
-    first_of_walk
+    (first..=last).step_by(48).find(|at| word(*at) != word(first)).expect("two functions")
 }
 
 #[test]
