@@ -104,7 +104,8 @@ fn instruction_mixes() {
 fn closed_pipes() {
     let folder = Folder::new();
     folder.write("a.bbraw", &folder.raw(7, 5));
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 17] = [
+        &["mix"],
         &["report", "--bias"],
         &["report", "--copies"],
         &["report", "--copies=f"],
@@ -242,6 +243,14 @@ fn bias_copies_and_colours() {
     assert!(is_coloured(&["report"], ("CARGO_TERM_COLOR", "always")));
     assert!(is_coloured(&["report", "--color", "always"], ("NO_COLOR", "1")));
     assert!(!is_coloured(&["report", "--color", "never"], ("CARGO_TERM_COLOR", "always")));
+    for words in [&["report", "--bias"][..], &["annotate", "f"], &["verify"], &["mix"], &["diff", "a.bbraw", "a.bbraw"]] {
+        let asked = |when| [words, &["--color", when]].concat();
+        assert!(!is_coloured(&asked("never"), ("CARGO_TERM_COLOR", "always")), "{words:?}");
+        let has_colours = words[0] != "diff";
+        assert_eq!(is_coloured(&asked("always"), ("NO_COLOR", "1")), has_colours, "{words:?}: no difference is plain");
+    }
+    let paths = folder.bbprof(&["paths", "--color", "always", "--width", "60"]);
+    assert!(paths.code == 2 && paths.err.contains("no path was counted"), "{}", paths.err);
 }
 
 #[test]

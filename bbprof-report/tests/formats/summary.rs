@@ -1,7 +1,7 @@
 //! The text summary and the verdict.
 
 use crate::example::{PLAIN, profile, run, text};
-use bbprof_report::{GroupBy, SortBy, SummaryOptions, Verdict, write_skipped, write_summary};
+use bbprof_report::{GroupBy, SortBy, Style, SummaryOptions, Verdict, write_skipped, write_summary};
 
 const OPTIONS: SummaryOptions = SummaryOptions { top: 2, sort: SortBy::Instructions, by: GroupBy::Function, style: PLAIN };
 
@@ -69,4 +69,11 @@ fn verdicts() {
     assert!(!verdict.is_exact());
     let expected = "not exact: 1 exception; otherwise exact: 6 functions, 18 blocks, in 2 processes\n";
     assert_eq!(text(|out| verdict.finish(out)), expected);
+    let mut coloured = Verdict::new(Style { colour: true, ..PLAIN });
+    let said = text(|out| coloured.add(&inexact, out).and_then(|()| coloured.finish(out)));
+    assert_eq!(said.matches("\u{1b}[1;31mnot exact:\u{1b}[0m ").count(), 2, "{said:?}");
+    assert_eq!(
+        text(|out| Verdict::new(Style { colour: true, ..PLAIN }).finish(out)),
+        "\u{1b}[32mexact:\u{1b}[0m 0 functions, 0 blocks\n"
+    );
 }
