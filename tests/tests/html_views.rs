@@ -68,14 +68,20 @@ fn check_earlier_pages(browser: &mut Browser, before: &Exported) {
     browser.click(".call-list a[href^='#/before/f/']");
     browser.wait("its caller then", "document.querySelector('h1')?.textContent === 'main'");
     browser.click(".since a");
-    browser.wait("the caller now", "document.querySelector('h1')?.textContent === 'main' && location.hash.startsWith('#/f/')");
+    // The address changes before the page does, so it is the page that tells.
+    browser.wait("the caller now", "document.querySelector('h1')?.textContent === 'main' && !document.querySelector('.earlier')");
+    assert!(browser.text("location.hash").starts_with("#/f/"));
     browser.click(".since a");
-    browser.wait("and then", "document.querySelector('h1')?.textContent === 'main' && location.hash.startsWith('#/before/f/')");
+    browser.wait("and then", "document.querySelector('h1')?.textContent === 'main' && document.querySelector('.earlier')");
+    assert!(browser.text("location.hash").starts_with("#/before/f/"));
     browser.click("nav a[href='#/before/overview']");
     browser.wait("the overview of then", "document.querySelector('.overview')");
     assert_eq!(browser.texts(".facts.large dd")[0], grouped(before.total("instructions")));
     browser.click(".earlier a");
-    browser.wait("that of now", "location.hash === '#/overview'");
+    browser.wait(
+        "that of now",
+        "location.hash === '#/overview' && document.querySelector('.overview') && !document.querySelector('.earlier')",
+    );
 }
 
 #[test]
