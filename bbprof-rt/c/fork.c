@@ -14,7 +14,8 @@ static struct process *current(void) {
     return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
 }
 
-/* Each profiled image registers these handlers, as each may be unloaded, and wrappers of fork call them again; the lock counts. */
+/* Where the program is not profiled, each library registers these handlers, as each may be unloaded; wrappers of fork call them again. The lock
+ * counts. */
 void fork_prepare(void) {
     struct process *process = current();
     if (process == NULL)

@@ -173,6 +173,9 @@ static void start(int argc, char **argv, char **environment) {
     process_lock(process);
     if (first)
         raw_begin(process);
+#ifdef BBPROF_RT_EXEC
+    process->has_program = true;
+#endif
     record->image = image_join(process, record);
     if (record->image != NULL)
         image_adopt_storage(process, record->image);
@@ -185,7 +188,9 @@ static void start(int argc, char **argv, char **environment) {
         return;
     if (first)
         schedule_start(process);
-    fork_register();
+    /* The program's handlers are enough, and a dlclose while another thread forks would take a library's away in between. */
+    if (first || !process->has_program)
+        fork_register();
 #ifdef BBPROF_RT_EXEC
     exit_handler_registered = register_at_exit();
 #endif

@@ -52,11 +52,34 @@ static void release(struct process *process, struct segment *segment) {
     process_unlock(process);
 }
 
+/* The first thread's value of the key: what it counts in stays as it is when it ends before the others. */
+static struct segment first_thread;
+static bool first_has_ended;
+
+/* No other thread has a segment: this one goes on to run the process's exit. */
+static bool is_last(const struct segment *own) {
+    const struct segment *first = __bbprof_image.image->segments[BANK_TLS];
+    for (const struct segment *segment = first; segment != NULL; segment = segment->next)
+        if (segment != own && segment->owner != THREAD_NONE && !(segment == first && first_has_ended))
+            return false;
+    return true;
+}
+
+/* Behind this, the thread's counters are in no segment: no handler may count in them. libc blocks signals a moment later itself. */
 static void destructor(void *value) {
+    struct process *process = current();
     struct segment *segment = value;
     if (++segment->rounds < ROUNDS && pthread_setspecific(key, segment) == 0)
         return;
-    release(current(), segment);
+    if (segment == &first_thread) {
+        first_has_ended = true;
+        return;
+    }
+    process_lock(process);
+    if (!is_last(segment))
+        process->lock.signals = ~(uint64_t)0;
+    release(process, segment);
+    process_unlock(process);
 }
 
 static bool make_key(void) {
@@ -140,6 +163,8 @@ static struct segment *prepare_segment(struct process *process, void *(*start)(v
     if (key_state == KEY_UNTRIED)
         key_state = make_key() ? KEY_READY : KEY_NONE;
     struct segment *segment = NULL;
+    if (key_state == KEY_READY && __bbprof_image.image->segments[BANK_TLS]->owner == process->pid && process->pid == platform_thread_id())
+        pthread_setspecific(key, &first_thread);
     if (key_state == KEY_READY)
         segment = segment_acquire(process, __bbprof_image.image, BANK_TLS, THREAD_STARTING);
     if (segment != NULL) {
