@@ -209,7 +209,9 @@ const SIGNAL_NAMES: [&str; 31] = [
     "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
 ];
 
-fn signal_name(signal: u8) -> Option<String> {
+/// What a signal is called; `None` for real-time signals and what is none.
+#[must_use]
+pub fn signal_name(signal: u8) -> Option<String> {
     let position = usize::from(signal).checked_sub(1)?;
     SIGNAL_NAMES.get(position).map(|name| format!("SIG{name}"))
 }

@@ -358,6 +358,12 @@ fn in_rust() {
         let program = target.join("bbprof/build/x86_64-unknown-linux-gnu").join(profile).join("fates");
         check_all(&program, scenarios.iter());
     }
+    // What ended the program is seen by `cargo bbprof run`, whose child it is.
+    let sandbox = Sandbox::new("fate");
+    Truth::create(&sandbox.join("truth"));
+    let cargo = Cargo::new("fates/rust", built().join("rust-release")).arguments(["abort"]);
+    let run = cargo.profiled("run", &["--quiet", "--release"], &sandbox).env("TRUTH", sandbox.join("truth")).outcome();
+    assert!(run.code == 128 + 6 && run.stderr.contains("was ended by SIGABRT (6)\n"), "{} {}", run.code, run.stderr);
 }
 
 /// With paths counted instead of edges: in arrays; in the long suite all scenarios, and with hash tables for all functions.

@@ -6,6 +6,7 @@ use super::context::Context;
 use crate::cache;
 use crate::commands;
 use anyhow::{Context as _, Result};
+use bbprof_format::raw::signal_name;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -22,9 +23,16 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
     let runs = if subcommand.runs_programs() { Some(run_folder(&context, &mut command)?) } else { None };
     // Ctrl-C is for the program; we live on to show what it counted.
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false))).context("SIGINT")?;
-    let status = command.status().with_context(|| format!("{}: cannot be run", context.cargo.to_string_lossy()))?;
+    let cannot = || format!("{}: cannot be run", context.cargo.to_string_lossy());
+    let mut child = command.spawn().with_context(cannot)?;
+    let status = child.wait().with_context(cannot)?;
     if let Some(folder) = runs {
         show(&context, &folder, status.success())?;
+        // A profile does not know who sent a signal; the parent of its process sees which it was.
+        if let Some(signal) = status.signal() {
+            let name = u8::try_from(signal).ok().and_then(signal_name).unwrap_or_else(|| "a signal".to_owned());
+            eprintln!("bbprof: process {}, cargo or the program in its place, was ended by {name} ({signal})", child.id());
+        }
     } else if status.success() && !context.words.is_quiet() {
         eprintln!("bbprof: programs are in {}", shown(&context));
     }
