@@ -44,7 +44,7 @@ pub fn interruptions(cfg: &Cfg, plan: &CounterPlan, counts: &[u64]) -> Option<In
 }
 
 /// The counts if there were no more interruptions than [`Interruptions::least`]. With k true ones, each is at most k off: on every arc, both numbers of
-/// interruptions below it are between 0 and k.
+/// interruptions below it are between 0 and k. What counters in front of loops added for turns that an interrupted activation did not take comes on top.
 ///
 /// `None` as for [`interruptions`].
 #[must_use]

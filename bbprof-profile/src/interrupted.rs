@@ -35,6 +35,17 @@ impl<'p> Interruptible<'p> {
     }
 }
 
+/// What may be ahead in an interrupted activation of this function, in words; empty where no loop's turns are counted in front of it.
+fn ahead_in_words(function: &Function) -> String {
+    let mut blocks: Vec<u32> = blocks_of_counted_loops(function).into_iter().collect();
+    blocks.sort_unstable();
+    let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let in_words = || {
+        format!(", and block {listed}, in loops whose turns are counted when the loop begins, ahead by those that were not taken")
+    };
+    (!blocks.is_empty()).then(in_words).unwrap_or_default()
+}
+
 /// The blocks of all loops whose turns are counted in front of them.
 fn blocks_of_counted_loops(function: &Function) -> HashSet<u32> {
     let mut blocks = HashSet::new();
@@ -192,11 +203,11 @@ fn blocks_of(function: &Function, places: &[Place]) -> Vec<u32> {
 
 /// Counters that are no flow but for interruptions.
 pub(crate) struct Explained {
-    /// What was interrupted, in words.
+    /// What was interrupted, and what may be off, in words.
     pub words: String,
     /// Where it may have been.
     pub blocks: Vec<u32>,
-    /// The counts, each at most as many off as activations were interrupted.
+    /// The counts, each at most as many off as activations were interrupted, but for loops whose turns are counted in front of them.
     pub solution: Solution,
     /// How often each path was taken to its end, where paths were counted.
     pub paths: Option<PathCounts>,
@@ -215,6 +226,8 @@ pub(crate) fn explain(function: &Function, planned: &[u64]) -> Option<Explained>
         least => format!("{least} activations or more were interrupted in it"),
     };
     let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    write!(words, ", in or on the way into block {listed}").expect("a String takes all");
+    let ahead = ahead_in_words(function);
+    write!(words, ", in or on the way into block {listed}; each of its counts may be as many off{ahead}")
+        .expect("a String takes all");
     Some(Explained { words, blocks, solution: solve_interrupted(&cfg, &plan, planned)?, paths: None })
 }

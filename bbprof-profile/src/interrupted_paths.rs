@@ -43,7 +43,7 @@ pub(crate) fn explain(function: &Function, counted: &[(u64, u64)]) -> Option<Exp
         many => format!("{many} activations were interrupted in it"),
     };
     let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    write!(words, ", in or on the way into block {listed}").expect("a String takes all");
+    write!(words, ", in or on the way into block {listed}; each of its counts may be as many off").expect("a String takes all");
     let nodes = nodes.into_iter().map(u64::try_from).collect::<Result<_, _>>().ok()?;
     let solution = Solution { nodes, edges: edges.into_iter().map(Some).collect() };
     Some(Explained { words, blocks, solution, paths: Some(paths) })

@@ -65,7 +65,7 @@ fn caveat(raw: &RawProfile) -> Option<String> {
     match raw.at_reset {
         (0, 0) => {}
         (0, _) => reasons.push(format!(
-            "at the {} a signal handler was running that had interrupted other code: that activation may be one execution off",
+            "at the {} a signal handler was running that had interrupted other code: that activation may be one execution off, {AHEAD}",
             if raw.resets == 0 { "fork" } else { "reset" }
         )),
         (live, _) => reasons.push(format!(
@@ -79,12 +79,17 @@ fn caveat(raw: &RawProfile) -> Option<String> {
         handlers => interrupted.push(format!("{handlers} signal handlers were running that had interrupted other code")),
     }
     if !interrupted.is_empty() {
-        reasons.push(format!("{}; {INTERRUPTED}", interrupted.join(", and ")));
+        reasons.push(format!("{}; {INTERRUPTED}, {AHEAD} {WHERE}", interrupted.join(", and ")));
     }
     reasons.extend(raw.notes.iter().cloned());
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
+/// What interrupted activations leave in counted loops.
+const AHEAD: &str = "or, in a loop whose turns are counted when it begins, ahead by those that were not taken";
+
 /// What becomes of the counts of a thread that was stopped between two calls.
 const INTERRUPTED: &str = "where a thread was interrupted in the middle of a block, that activation, and those waiting for it to come back, may be one \
-     execution off (`bbprof verify --interrupted` says where this may be)";
+     execution off";
+/// Who tells more of it.
+const WHERE: &str = "(`bbprof verify --interrupted` says where this may be)";

@@ -64,7 +64,7 @@ pub struct SolvedImage {
     pub functions: Vec<FunctionCounts>,
     /// The functions without counts, in the same order.
     pub inexact: Vec<Inexact>,
-    /// Functions in which activations were interrupted, so that their counters are no flow: they have counts, each of which may be as many off.
+    /// Functions in which activations were interrupted, so that their counters are no flow: they have counts, and words that say how much they may be off.
     pub interrupted: Vec<Inexact>,
     /// Counters of check mode that were compared with a solved edge.
     pub compared_edges: u64,
@@ -222,7 +222,7 @@ impl Image {
                     let block = node.and_then(|node| function.nodes.get(node)).map(|node| node.block);
                     return Outcome::Inexact(inexact(name, block, reason));
                 };
-                let inexact = inexact(name.clone(), None, format!("{words}; each of its counts may be as many off ({reason})"));
+                let inexact = inexact(name.clone(), None, format!("{words} ({reason})"));
                 interrupted = Some(Inexact { interrupted: Some(blocks), ..inexact });
                 (solution, paths)
             }

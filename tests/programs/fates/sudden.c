@@ -86,19 +86,20 @@ void end_bus(void) {
   end_fault();
 }
 /* A loop whose turns are known before it begins, which a fault ends in the middle. */
-OUT_OF_LINE unsigned long sweep(const unsigned long *at, unsigned long words) {
+OUT_OF_LINE unsigned long sweep(const unsigned long *at) {
   TALLY(sweep);
   unsigned long total = 0;
-  for (unsigned long i = 0; i < words; i++)
+#pragma clang loop unroll(disable) vectorize(disable)
+  for (unsigned long i = 0; i < 1000; i++)
     total = total * 31 + at[i];
   return total;
 }
 void end_counted_loop(void) {
   char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  sink = sweep((unsigned long *)pages);
   mprotect(pages + 4096, 4096, PROT_NONE);
-  sink = sweep((unsigned long *)pages, 100);
-  sink = sweep((unsigned long *)pages, 1000);
-  sink = sweep((unsigned long *)pages, 10);
+  sink = sweep((unsigned long *)pages);
+  sink = sweep((unsigned long *)pages);
 }
 static volatile int zero;
 void end_division(void) {
