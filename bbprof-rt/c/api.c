@@ -27,6 +27,8 @@ static int save(struct process *process, const char *path) {
 }
 
 int process_dump(struct process *process, const char *path) {
+    if (process->is_privileged)
+        return -EPERM;
     process_lock(process);
     thread_absorb_own_bank(process);
     if (path == NULL) {

@@ -1,8 +1,8 @@
 /* bbprof.h: what a program may ask of the bbprof runtime it is linked with.
  *
  * Each call covers the whole process: the program and every profiled shared library. All are async-signal-safe. They return 0, or
- * a negated errno value: -ENOSYS when nothing is counted (BBPROF_OFF=1). A program that may be linked without bbprof declares
- * them weak and checks their address. */
+ * a negated errno value: -ENOSYS when nothing is counted (BBPROF_OFF=1), -EPERM for files of a program with raised privileges. A
+ * program that may be linked without bbprof declares them weak and checks their address. */
 #ifndef BBPROF_H
 #define BBPROF_H
 

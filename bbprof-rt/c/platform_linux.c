@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <link.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -217,10 +218,16 @@ void platform_restore_signals(uint64_t mask) {
 }
 
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
+/* What getauxval reads. A weak reference finds that function in a dynamic program, but does not pull it into a static one, where this array is
+ * always linked. */
+extern const ElfW(auxv_t) *_dl_auxv __attribute__((weak));
 
 bool platform_runs_with_raised_privileges(void) {
     if (getauxval != NULL)
-        return getauxval(23 /* AT_SECURE */) != 0;
+        return getauxval(AT_SECURE) != 0;
+    for (const ElfW(auxv_t) *about = &_dl_auxv == NULL ? NULL : _dl_auxv; about != NULL && about->a_type != AT_NULL; about++)
+        if (about->a_type == AT_SECURE)
+            return about->a_un.a_val != 0;
     return CALL3(__NR_getuid, 0, 0, 0) != CALL3(__NR_geteuid, 0, 0, 0) || CALL3(__NR_getgid, 0, 0, 0) != CALL3(__NR_getegid, 0, 0, 0);
 }
 

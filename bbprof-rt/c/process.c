@@ -95,7 +95,14 @@ struct process *process_create(char **environment, const struct bbprof_image *re
     process->start_ticks = platform_start_ticks();
     process->begun_ns = platform_wall_clock_ns();
     process->raw.file = -1;
-    process->wants_file = true;
+    process->is_privileged = platform_runs_with_raised_privileges();
+    process->wants_file = !process->is_privileged;
+    if (process->is_privileged) {
+        /* The environment is not its own: no path is taken from it. */
+        environment = NULL;
+        process_complain(process, "", "", "the program runs with raised privileges (set-user-id, set-group-id or file capabilities)",
+                         "no profile is written where who started it might not: run a copy without them, or start it as its owner");
+    }
     bytes_copy(process->leader_build_id, record->build_id, sizeof process->leader_build_id);
     platform_executable(process->executable, sizeof process->executable);
     const char *test = setting(environment, "NEXTEST_TEST_NAME");
@@ -103,9 +110,5 @@ struct process *process_create(char **environment, const struct bbprof_image *re
     text_add(&text, test != NULL && test[0] != '\0' ? test : "test");
     read_pattern(process, setting(environment, "BBPROF_OUT"));
     schedule_read(process, setting(environment, "BBPROF_DUMP"));
-    if (process->wants_file && platform_runs_with_raised_privileges()) {
-        process_complain(process, "", "", "the program runs with raised privileges (set-user-id or alike)", "no profile is written");
-        process->wants_file = false;
-    }
     return process;
 }

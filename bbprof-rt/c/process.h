@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 7u
+#define PROCESS_ABI 8u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -87,6 +87,7 @@ struct process {
     uint64_t start_ticks, begun_ns;
     struct file_identity stderr_at_start; /* all zero if there was none */
     bool wants_file;
+    bool is_privileged; /* who started it must not choose its files */
     bool is_fork_child;
     bool has_program; /* it was begun by the program, which no dlclose takes away */
     bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;

@@ -88,6 +88,22 @@ fn by_another(file: &Path, mut command: Command) -> Command {
     command
 }
 
+/// A copy of the program with rights to read any file, as root gives them to one, started by nobody; else with another group.
+fn of_more_capabilities(folder: &Path, program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(of_another_group(folder, program));
+    }
+    let copy = folder.join("capable");
+    std::fs::copy(program, &copy).unwrap();
+    // Version 2, effective; CAP_DAC_READ_SEARCH.
+    let attribute = "bytes.fromhex('0100000204000000') + bytes(12)";
+    let code = format!("import os, sys; os.setxattr(sys.argv[1], 'security.capability', {attribute})");
+    Run::new("python3").args(["-c", &code]).arg(&copy).ok();
+    let mut command = Command::new(copy);
+    command.uid(NOBODY).gid(NOBODY);
+    command
+}
+
 /// A copy of the program that gives another group to who starts it.
 fn of_another_group(folder: &Path, program: &Path) -> PathBuf {
     let copy = folder.join("raised");
@@ -165,13 +181,19 @@ const REFUSALS: &[Refusal] = &[
     refusal("raised privileges", "works", Some("raised privileges"), 0, |folder, program| {
         Command::new(of_another_group(folder, program))
     }),
+    refusal("raised privileges and dumps", "dumps", Some("raised privileges"), 0, |folder, program| {
+        let mut command = Command::new(of_another_group(folder, program));
+        command.env("BBPROF_OUT", "raw/x.bbraw").env("BBPROF_DUMP", "every:1ms");
+        command
+    }),
+    refusal("more capabilities", "dumps", Some("raised privileges"), 0, of_more_capabilities),
     refusal("SIGTERM from outside", "ended", None, 2, usual),
 ];
 
-fn compile(sandbox: &Sandbox, driver: &Path, name: &str) -> PathBuf {
+fn compile(sandbox: &Sandbox, driver: &Path, name: &str, options: &[&str]) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/refused/refused.c");
     let program = sandbox.join(name);
-    Run::new(driver).args(["-O2", "-D_GNU_SOURCE", "-pthread"]).arg(source).arg("-o").arg(&program).ok();
+    Run::new(driver).args(["-O2", "-D_GNU_SOURCE", "-pthread"]).args(options).arg(source).arg("-o").arg(&program).ok();
     open_to_all(sandbox.path());
     program
 }
@@ -214,7 +236,10 @@ fn run(refusal: &Refusal, program: &Path) -> Seen {
     if !command.get_envs().any(|(name, _)| name == "BBPROF_OUT") {
         command.env("BBPROF_OUT", "raw/%p.bbraw");
     }
-    command.env_remove("BBPROF_DUMP").env_remove("BBPROF_OFF").current_dir(sandbox.path()).arg(refusal.way);
+    if !command.get_envs().any(|(name, _)| name == "BBPROF_DUMP") {
+        command.env_remove("BBPROF_DUMP");
+    }
+    command.env_remove("BBPROF_OFF").current_dir(sandbox.path()).arg(refusal.way);
     let (mut reader, writer) = std::io::pipe().unwrap();
     let mut stderr = String::new();
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(writer).spawn().unwrap();
@@ -276,11 +301,25 @@ fn check_profiles(refusal: &Refusal, sandbox: &Sandbox) {
 #[test]
 fn as_the_plain_build() {
     let sandbox = Sandbox::new("refused-programs");
-    let plain = compile(&sandbox, Path::new("cc"), "plain");
-    let profiled = compile(&sandbox, &tool("bbprof-cc"), "profiled");
-    for refusal in REFUSALS {
+    let plain = compile(&sandbox, Path::new("cc"), "plain", &[]);
+    let profiled = compile(&sandbox, &tool("bbprof-cc"), "profiled", &[]);
+    compare(REFUSALS.iter(), &plain, &profiled);
+}
+
+/// Without the loader, which tells dynamic programs of raised privileges.
+#[test]
+fn as_the_plain_build_in_static_programs() {
+    let sandbox = Sandbox::new("refused-programs");
+    let plain = compile(&sandbox, Path::new("cc"), "plain", &["-static"]);
+    let profiled = compile(&sandbox, &tool("bbprof-cc"), "profiled", &["-static"]);
+    let privileged = |refusal: &&Refusal| refusal.line == Some("raised privileges");
+    compare(REFUSALS.iter().filter(privileged), &plain, &profiled);
+}
+
+fn compare<'r>(refusals: impl Iterator<Item = &'r Refusal>, plain: &Path, profiled: &Path) {
+    for refusal in refusals {
         let name = refusal.name;
-        let (expected, seen) = (run(refusal, &plain), run(refusal, &profiled));
+        let (expected, seen) = (run(refusal, plain), run(refusal, profiled));
         assert_eq!((seen.code, &seen.stdout), (expected.code, &expected.stdout), "{name}: {}", seen.stderr);
         assert_eq!(expected.stderr, "", "{name}: the plain build says something itself");
         match refusal.line {
@@ -298,7 +337,7 @@ fn as_the_plain_build() {
 #[test]
 fn one_number_for_many_processes() {
     let sandbox = Sandbox::new("one-number");
-    let program = compile(&sandbox, &tool("bbprof-cc"), "profiled");
+    let program = compile(&sandbox, &tool("bbprof-cc"), "profiled", &[]);
     std::fs::create_dir(sandbox.join("raw")).unwrap();
     let raw = sandbox.join("raw/one.bbraw");
     for _ in 0..5 {

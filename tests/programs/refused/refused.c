@@ -119,6 +119,16 @@ static int ended(void) {
     pause();
 }
 
+int bbprof_dump(const char *path) __attribute__((weak));
+
+/* Dumps of its own, and time for others. */
+static int dumps(void) {
+  if (bbprof_dump != NULL && (bbprof_dump(NULL) == 0 || bbprof_dump("raw/own.bbraw") == 0))
+    return 97;
+  usleep(20000);
+  return 8;
+}
+
 static int only_works(void) {
   return 4;
 }
@@ -130,7 +140,7 @@ static const struct {
     {"full_stderr", full_stderr},
     {"works", only_works},         {"folder_goes", folder_goes}, {"number_two", number_two},         {"signals_blocked", signals_blocked},
     {"limited", limited},          {"rooted", rooted},           {"limited_thread", limited_thread}, {"dropped", dropped},
-    {"ended", ended},
+    {"ended", ended},              {"dumps", dumps},
 };
 
 int main(int argc, char **argv) {
