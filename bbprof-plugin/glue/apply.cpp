@@ -124,10 +124,21 @@ private:
     return Empty;
   }
 
+  // The address of this thread's counter, as of this instruction: of one that is computed before a call, code generation may make use behind it, where a
+  // coroutine may go on in another thread.
+  Value *counterNow(IRBuilder<> &Builder, uint32_t Counter) {
+    auto *Array = dyn_cast<GlobalVariable>(Base);
+    if (!Array || !Array->isThreadLocal() || Triple(M.getTargetTriple()).getArch() != Triple::x86_64)
+      return Builder.CreateInBoundsGEP(Word, Base, ConstantInt::get(Word, Counter));
+    std::string Offset = (Array->getName() + "@tpoff+" + Twine(8 * static_cast<uint64_t>(Counter))).str();
+    auto *Signature = FunctionType::get(PointerType::get(M.getContext(), 0), false);
+    return Builder.CreateCall(InlineAsm::get(Signature, "movq %fs:0, $0\n\tleaq " + Offset + "($0), $0", "=r", true));
+  }
+
   // Control may also have come by other edges, where Came is 0: then there is no counter to count for.
   void countHashed(Instruction *Before, FunctionCallee CountPath, uint32_t Counter, Value *Number, Value *Came) {
     IRBuilder<> Builder(Before);
-    Value *Address = Builder.CreateInBoundsGEP(Word, Base, ConstantInt::get(Word, Counter));
+    Value *Address = counterNow(Builder, Counter);
     if (Came)
       Address = Builder.CreateSelect(Builder.CreateICmpNE(Came, ConstantInt::get(Word, 0)), Address,
                                      ConstantPointerNull::get(cast<PointerType>(Address->getType())));

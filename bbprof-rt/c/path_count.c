@@ -37,9 +37,16 @@ BBPROF_HIDDEN void bbprof_path_unknown(uint64_t *counter, uint64_t number, enum 
                 set_bases(table, image);
             bbprof_path_table = table;
         }
-        if (bbprof_path_table != NULL)
-            counted = path_table_count(process, image, bbprof_path_table, (uint64_t)counter - bbprof_path_table->bases[bank], number);
-        if (!counted)
+        bool own = true;
+        if (bbprof_path_table != NULL) {
+            uint64_t place = (uint64_t)counter - bbprof_path_table->bases[bank];
+            /* A coroutine of a shared library that goes on in another thread has the address of the first one's counter. */
+            own = place - 8 < 8 * (image->counters[BANK_TLS] + image->counters[BANK_GLOBAL]);
+            counted = own && path_table_count(process, image, bbprof_path_table, place, number);
+        }
+        if (!own)
+            process_complain(process, "", "", "a function went on in another thread", "some counts are lost; 'bbprof verify' says which");
+        else if (!counted)
             process_complain(process, "", "", "out of memory for the counts of paths", "some counts are lost; 'bbprof verify' says which");
         process_unlock(process);
     }
