@@ -2,7 +2,8 @@
 //!
 //! A call comes back when its callee's body is known and nothing in it can vanish. Functions that call each other in circles are assumed to come back
 //! unless something in the circle does not: the greatest fixpoint. An endless recursion is not seen as vanishing: it ends in a signal, which
-//! leaves activations open that `verify` states.
+//! leaves activations open that `verify` states. Who counts an activation only when it ends would lose all of these, and takes the least
+//! fixpoint: a function comes back if all that it calls are known to, so that no call into a circle is.
 
 /// A function of a module, dense, by position in the list given to [`comes_back`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -52,6 +53,32 @@ pub fn comes_back(functions: &[CallSummary]) -> Vec<bool> {
     comes_back
 }
 
+/// For each function, whether a call to it always comes back from a depth that the program's text bounds: those that [`comes_back`] names, without
+/// recursive ones and all that reach them. Linear in functions and calls.
+///
+/// # Panics
+/// When a callee is not in the list.
+#[must_use]
+pub fn comes_back_from_bounded_depth(functions: &[CallSummary]) -> Vec<bool> {
+    let callers = Callers::of(functions);
+    let mut comes_back = vec![false; functions.len()];
+    // How many of its calls are not known to come back.
+    let mut open_calls: Vec<usize> = functions.iter().map(|function| function.callees.len()).collect();
+    let is_sound = |function: u32| functions[function as usize].is_exact && !functions[function as usize].may_vanish;
+    let is_leaf = |function: &u32| is_sound(*function) && functions[*function as usize].callees.is_empty();
+    let mut found: Vec<u32> = (0..functions.len() as u32).filter(is_leaf).collect();
+    while let Some(function) = found.pop() {
+        comes_back[function as usize] = true;
+        for caller in callers.of_function(function) {
+            open_calls[*caller as usize] -= 1;
+            if open_calls[*caller as usize] == 0 && is_sound(*caller) {
+                found.push(*caller);
+            }
+        }
+    }
+    comes_back
+}
+
 /// The callers of each function, one after the other.
 struct Callers {
     /// Where each function's stretch of `callers` starts, and the end of the last.
@@ -90,7 +117,7 @@ impl Callers {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallSummary, FunctionId, comes_back};
+    use super::{CallSummary, FunctionId, comes_back, comes_back_from_bounded_depth};
 
     fn function(is_exact: bool, may_vanish: bool, callees: &[u32]) -> CallSummary {
         CallSummary { is_exact, may_vanish, callees: callees.iter().copied().map(FunctionId::new).collect() }
@@ -122,6 +149,19 @@ mod tests {
     }
 
     #[test]
+    fn recursion_has_no_bounded_depth() {
+        // 0 calls itself, 1 calls 0 and 2, 2 and 3 call leaf 4.
+        let functions = [
+            function(true, false, &[0]),
+            function(true, false, &[0, 2]),
+            function(true, false, &[4, 4]),
+            function(false, false, &[4]),
+            function(true, false, &[]),
+        ];
+        assert_eq!(comes_back_from_bounded_depth(&functions), [false, false, true, false, true]);
+    }
+
+    #[test]
     fn a_circle_with_one_way_out_is_lost() {
         let functions =
             [function(true, false, &[1]), function(true, false, &[2]), function(true, false, &[0, 3]), function(false, false, &[])];
@@ -133,9 +173,13 @@ mod tests {
         let size = 1_000_000;
         let mut functions: Vec<_> = (1..size).map(|next| function(true, false, &[next])).collect();
         functions.push(function(true, true, &[]));
-        assert!(!comes_back(&functions)[0]);
+        assert!(!comes_back(&functions)[0] && !comes_back_from_bounded_depth(&functions)[0]);
         functions.pop();
         functions.push(function(true, false, &[0]));
         assert!(comes_back(&functions).into_iter().all(|back| back));
+        assert!(comes_back_from_bounded_depth(&functions).into_iter().all(|back| !back));
+        functions.pop();
+        functions.push(function(true, false, &[]));
+        assert!(comes_back_from_bounded_depth(&functions).into_iter().all(|back| back));
     }
 }

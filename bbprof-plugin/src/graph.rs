@@ -14,7 +14,7 @@ mod endless;
 
 use crate::view;
 use bbprof_flow::Weights;
-use bbprof_format::manifest::{Edge, EdgeKind};
+use bbprof_format::manifest::{CounterMode, Edge, EdgeKind};
 use counted_loops::CountedLoop;
 
 /// A node: a stretch of the instructions of one block.
@@ -192,8 +192,9 @@ fn push_successors(function: &view::Function<'_>, block: &view::Block, from: u32
     }
 }
 
-/// Which functions always come back to their caller, by position in the module.
-pub(crate) fn comes_back(module: &view::Module<'_>) -> Vec<bool> {
+/// Which functions always come back to their caller, by position in the module. A path is counted at its end, so an activation that waits in a recursion when
+/// the stack overflows must have ended one before the call: for paths, recursive functions do not count as coming back.
+pub(crate) fn comes_back(module: &view::Module<'_>, mode: CounterMode) -> Vec<bool> {
     let summaries: Vec<bbprof_flow::CallSummary> = module
         .functions
         .iter()
@@ -209,7 +210,10 @@ pub(crate) fn comes_back(module: &view::Module<'_>) -> Vec<bool> {
             }
         })
         .collect();
-    bbprof_flow::comes_back(&summaries)
+    match mode {
+        CounterMode::Paths => bbprof_flow::comes_back_from_bounded_depth(&summaries),
+        _ => bbprof_flow::comes_back(&summaries),
+    }
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(crate) struct FunctionPlan {
 pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<ModulePlan, String> {
     let storage = choose_storage(view, options);
     let path_limits = path_limits(storage, options);
-    let comes_back = graph::comes_back(view);
+    let comes_back = graph::comes_back(view, options.mode);
     let mut strings = Strings::new(view.strings.clone());
     let mut functions = Vec::new();
     let mut skipped = Vec::new();

@@ -5,7 +5,8 @@
 //! that may have been running, along the calls that were under way. A function was possibly entered by what is not seen (`main`, threads,
 //! callbacks, handlers) if it was entered more often than it was called directly. From a function that may have been running, the
 //! way goes on by the calls from whose nodes activations vanished, and by those in blocks where it may have been interrupted. A function that
-//! was called for the first time in that very moment, by what is not seen, may have left no trace at all.
+//! was called for the first time in that very moment, by what is not seen, may have left no trace at all. Where paths are counted, neither have those before it that
+//! wait in calls known to come back: so there, functions that no call names are looked into even if no path in them came to its end.
 
 use crate::calls::{CallTable, Key, functions, key};
 use crate::{FunctionCounts, FunctionView, PathCounts, Profile};
@@ -116,11 +117,14 @@ impl<'p> Running<'p> {
             positions.entry(key(*image, function)).or_default().push(position);
         }
         let table = CallTable::of(profile);
+        let called = called_by_name(&table, &functions);
         let mut running = Self { table, functions, positions, may_run: HashSet::new(), waiting: Vec::new() };
         for position in 0..running.functions.len() {
             let (image, function) = &running.functions[position];
-            let (entries, calls) = running.table.sums(&key(*image, function)).unwrap_or_default();
-            if function.is_executed() && (entries > calls || calls == 0) {
+            let key = key(*image, function);
+            let (entries, calls) = running.table.sums(&key).unwrap_or_default();
+            let leaves_no_trace = || function.manifest.paths.is_some() && !called.contains(&key);
+            if if function.is_executed() { entries > calls || calls == 0 } else { leaves_no_trace() } {
                 running.add(position);
             }
         }
@@ -178,6 +182,18 @@ impl<'p> Running<'p> {
         let functions = self.functions.into_iter().enumerate();
         functions.filter_map(|(position, (_, function))| Some((function, blocks.remove(&position)?))).collect()
     }
+}
+
+/// The functions that some call names.
+fn called_by_name<'p>(table: &CallTable<'p>, functions: &[(usize, FunctionView<'p>)]) -> HashSet<Key<'p>> {
+    let calls = functions.iter().flat_map(|(image, function)| {
+        let sites = function.manifest.nodes.iter().flat_map(|node| &node.calls);
+        sites.filter_map(|call| match call.callee {
+            Callee::Symbol(symbol) => Some(table.callee(*image, function.counts.module, function.module.string(symbol))),
+            Callee::Indirect | Callee::Asm => None,
+        })
+    });
+    calls.collect()
 }
 
 fn of_solved(function: &Function, counts: &FunctionCounts) -> Option<Interruptions> {

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How a scenario goes.
+#[derive(Clone, Copy)]
 struct Scenario {
     name: &'static str,
     /// Exit code, or 128 + signal.
@@ -378,21 +379,34 @@ fn in_rust() {
     assert!(run.code == 128 + 6 && run.stderr.contains("was ended by SIGABRT (6)\n"), "{} {}", run.code, run.stderr);
 }
 
-/// With paths counted instead of edges: in arrays; in the long suite all scenarios, and with hash tables for all functions.
+/// With paths counted instead of edges: in arrays, and in hash tables for all functions; all scenarios, and C++, in the long suite.
 #[test]
 fn counted_by_paths() {
     let arrays = compile("bbprof-cc", "c", "ends-paths", &["--bbprof-counters=paths"]);
     let is_long = std::env::var_os("BBPROF_LONG").is_some();
-    // Nothing is counted in front of loops there.
-    let scenarios = || ENDS.iter().filter(|scenario| scenario.name != "end_counted_loop");
-    check_all(&arrays, scenarios().filter(|scenario| is_long || QUICK_BY_PATHS.contains(&scenario.name)));
+    let scenarios: Vec<Scenario> = ENDS.iter().filter_map(by_paths).collect();
+    check_all(&arrays, scenarios.iter().filter(|scenario| is_long || QUICK_BY_PATHS.contains(&scenario.name)));
+    let hashed = compile("bbprof-cc", "c", "ends-hashed", &["--bbprof-counters=paths", "--bbprof-path-array=0"]);
+    check_all(&hashed, scenarios.iter().filter(|scenario| is_long || QUICK_HASHED.contains(&scenario.name)));
     if is_long {
-        check_all(&compile("bbprof-cc", "c", "ends-hashed", &["--bbprof-counters=paths", "--bbprof-path-array=0"]), scenarios());
         check_all(&compile("bbprof-c++", "cpp", "ends-paths-cpp", &["--bbprof-counters=paths"]), CPP.iter());
     }
 }
 
-const QUICK_BY_PATHS: [&str; 6] = ["end_exit", "end_abort", "end_exec", "threads", "fork_exit", "fork_threads"];
+const QUICK_BY_PATHS: [&str; 8] =
+    ["end_exit", "end_abort", "end_exec", "end_stack", "end_recovered", "threads", "fork_exit", "fork_threads"];
+const QUICK_HASHED: [&str; 2] = ["end_recovered", "coroutines"];
+
+/// The scenario as paths tell it.
+fn by_paths(scenario: &Scenario) -> Option<Scenario> {
+    match scenario.name {
+        // Nothing is counted in front of loops there.
+        "end_counted_loop" => None,
+        // A path counts when it has come to its end, and the last activation, for which there was no stack, came to none.
+        "end_stack" | "end_recovered" => Some(scenario.open(&["recurse"])),
+        _ => Some(*scenario),
+    }
+}
 
 /// Again, with every processor busy and every edge counted.
 #[test]

@@ -124,6 +124,10 @@ fn one_function_and_bad_requests() {
     let raw = run(&program, &edges, &sandbox);
     let refused = bbprof(&["paths", raw.to_str().expect("UTF-8")]).outcome().expect_code(2);
     assert!(refused.stderr.contains("no path was counted"), "{}", refused.stderr);
+    // Its recursive calls end paths, but no nodes where edges are counted.
+    let by_paths = run(&program, &path, &sandbox);
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&by_paths).arg("--against").arg(&raw).ok().text();
+    assert!(verified.contains(", 0 differences\n"), "{verified}");
     for (option, limits, range) in [
         ("path-limit", &["0", "9223372036854775809", "18446744073709551616", "many"][..], "from 1 to 9223372036854775808"),
         ("path-array", &["1048577", "-1"], "from 0 to 1048576"),

@@ -1,6 +1,6 @@
 //! Which calls come back, against the definition: no function reached by calls is replaceable or may vanish.
 
-use bbprof_flow::{CallSummary, FunctionId, comes_back};
+use bbprof_flow::{CallSummary, FunctionId, comes_back, comes_back_from_bounded_depth};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -19,14 +19,23 @@ proptest! {
                 CallSummary { is_exact, may_vanish, callees }
             })
             .collect();
-        let expected = (0..functions.len()).map(|function| {
-            let (mut reached, mut todo) = (BTreeSet::from([function]), vec![function]);
+        let callees = |function: usize| functions[function].callees.iter().map(|callee| callee.index());
+        // Those that calls reach, by one call or more.
+        let reached_by = |function: usize| {
+            let mut todo: Vec<usize> = callees(function).collect();
+            let mut reached: BTreeSet<usize> = todo.iter().copied().collect();
             while let Some(next) = todo.pop() {
-                let callees = functions[next].callees.iter().map(|callee| callee.index());
-                todo.extend(callees.filter(|callee| reached.insert(*callee)));
+                todo.extend(callees(next).filter(|callee| reached.insert(*callee)));
             }
-            reached.into_iter().all(|function| functions[function].is_exact && !functions[function].may_vanish)
-        });
-        prop_assert_eq!(comes_back(&functions), expected.collect::<Vec<_>>());
+            reached
+        };
+        let is_sound = |function: usize| functions[function].is_exact && !functions[function].may_vanish;
+        let expected = (0..functions.len()).map(|function| is_sound(function) && reached_by(function).into_iter().all(is_sound));
+        let expected: Vec<bool> = expected.collect();
+        prop_assert_eq!(comes_back(&functions), &expected[..]);
+        let is_recursive = |function: usize| reached_by(function).contains(&function);
+        let is_bounded = |function: usize| !is_recursive(function) && !reached_by(function).into_iter().any(is_recursive);
+        let bounded = expected.iter().zip(0..).map(|(comes_back, function)| *comes_back && is_bounded(function));
+        prop_assert_eq!(comes_back_from_bounded_depth(&functions), bounded.collect::<Vec<_>>());
     }
 }
