@@ -35,6 +35,21 @@ static void acquire(uint32_t *state) {
         platform_wait(state, CONTENDED);
 }
 
+static void release(struct lock *lock) {
+    tell_unlocking(lock);
+    __atomic_store_n(&lock->owner, 0, __ATOMIC_RELAXED);
+    if (__atomic_exchange_n(&lock->state, FREE, __ATOMIC_RELEASE) == CONTENDED)
+        platform_wake(&lock->state);
+}
+
+static void take(struct lock *lock, uint64_t signals, uint32_t depth) {
+    acquire(&lock->state);
+    tell_locked(lock);
+    __atomic_store_n(&lock->owner, platform_thread_id(), __ATOMIC_RELAXED);
+    lock->depth = depth;
+    lock->signals = signals;
+}
+
 void process_lock(struct process *process) {
     struct lock *lock = &process->lock;
     int32_t self = platform_thread_id();
@@ -42,12 +57,7 @@ void process_lock(struct process *process) {
         lock->depth++;
         return;
     }
-    uint64_t signals = platform_block_signals();
-    acquire(&lock->state);
-    tell_locked(lock);
-    __atomic_store_n(&lock->owner, self, __ATOMIC_RELAXED);
-    lock->depth = 1;
-    lock->signals = signals;
+    take(lock, platform_block_signals(), 1);
 }
 
 void process_unlock(struct process *process) {
@@ -55,11 +65,17 @@ void process_unlock(struct process *process) {
     if (--lock->depth > 0)
         return;
     uint64_t signals = lock->signals;
-    tell_unlocking(lock);
-    __atomic_store_n(&lock->owner, 0, __ATOMIC_RELAXED);
-    if (__atomic_exchange_n(&lock->state, FREE, __ATOMIC_RELEASE) == CONTENDED)
-        platform_wake(&lock->state);
+    release(lock);
     platform_restore_signals(signals);
+}
+
+void process_lock_pause(struct process *process, uint64_t nanoseconds) {
+    struct lock *lock = &process->lock;
+    uint32_t depth = lock->depth;
+    uint64_t signals = lock->signals;
+    release(lock);
+    platform_sleep(nanoseconds);
+    take(lock, signals, depth);
 }
 
 /* In a fork's child: the lock is held by the thread that forked, which has another number now; nobody else waits. */

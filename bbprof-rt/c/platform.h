@@ -74,6 +74,7 @@ struct threads_look {
     bool told;    /* they could be looked at; else the rest says nothing */
     bool resting; /* each waits for as long as none of this process's threads wakes it */
     bool blocked; /* each waits in a system call */
+    bool settled; /* the same, or in a handler that interrupted other code */
     uint64_t run_ns; /* processor time that they had, up to the kernel's last reckoning */
     uint64_t fingerprint;
 };

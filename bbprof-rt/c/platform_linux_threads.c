@@ -143,14 +143,16 @@ static void judge_call(const struct looker *looker, const char *call, long lengt
     struct threads_look *look = looker->look;
     const char *at = call, *end = call + length;
     if (length < 4 || *at < '0' || *at > '9') {
-        look->resting = look->blocked = false;
+        look->resting = look->blocked = look->settled = false;
         return;
     }
     uint64_t call_number = next_number(&at, end), arguments[6];
     for (unsigned i = 0; i < 6; i++)
         arguments[i] = next_number(&at, end);
     bool is_within = call_number == __NR_futex && arguments[0] >= (uintptr_t)looker->own && arguments[0] < (uintptr_t)looker->own_end;
-    if (is_within || looker->is_interrupted(looker->own, next_number(&at, end)))
+    if (is_within)
+        look->blocked = look->settled = false;
+    else if (looker->is_interrupted(looker->own, next_number(&at, end)))
         look->blocked = false;
     uint64_t command = arguments[1] & ~(uint64_t)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
     bool is_for_ever = (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && (arguments[1] & FUTEX_PRIVATE_FLAG) != 0 && arguments[3] == 0;
@@ -183,7 +185,7 @@ static bool look_at(int32_t thread, void *context) {
 
 void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool (*is_interrupted)(void *own, uintptr_t stack),
                               struct threads_look *look) {
-    *look = (struct threads_look){.resting = true, .blocked = true};
+    *look = (struct threads_look){.resting = true, .blocked = true, .settled = true};
     struct looker looker = {helper, own, (char *)own + num_bytes, is_interrupted, look};
     look->told = each_other_thread(look_at, &looker);
 }

@@ -107,6 +107,7 @@
 #define process_finish bbprof_process_finish
 #define process_lock bbprof_process_lock
 #define process_lock_inherit bbprof_process_lock_inherit
+#define process_lock_pause bbprof_process_lock_pause
 #define process_revoke bbprof_process_revoke
 #define process_unlock bbprof_process_unlock
 #define raw_abandon bbprof_raw_abandon

@@ -121,6 +121,8 @@ struct process {
 /* lock.c */
 void process_lock(struct process *process);
 void process_unlock(struct process *process);
+/* Others may have the lock for this time, and change what it guards; the holder's signals stay blocked. */
+void process_lock_pause(struct process *process, uint64_t nanoseconds);
 void process_lock_inherit(struct process *process);
 
 /* process.c */

@@ -104,6 +104,7 @@ const ENDS: &[Scenario] = &[
     scenario("threads_exit", 21, &["exit 21 | 1 other thread was running when it ended"]),
     scenario("threads_end_quietly", 22, &["exit 22 (_exit) | 1 other thread was running when it ended"]),
     scenario("threads_rest", 24, &["exit 24"]),
+    scenario("threads_barely_begun", 25, &["exit 25"]),
     scenario("threads_fault", 128 + 11, &[UNSEEN]).interrupts("victim"),
     scenario("main_ends_first", 0, &["exit 0"]),
     scenario("threads_spin_exit", 7, &["exit 7 | 2 other threads were running when it ended"]).interrupts("spin"),

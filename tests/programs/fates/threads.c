@@ -139,6 +139,12 @@ void threads_rest(void) {
   }
   exit(24);
 }
+/* They begin and end while the process does. */
+void threads_barely_begun(void) {
+  for (unsigned i = 0; i < 8; i++)
+    pthread_detach(start(i % 2 ? thread_work : thread_that_ends, (void *)70));
+  exit(25);
+}
 void threads_fault(void) {
   start(thread_that_faults, NULL);
   for (;;)
