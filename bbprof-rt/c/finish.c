@@ -55,16 +55,16 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     if (process->finished || process->pid != platform_process_id())
         return;
     process_lock(process);
-    process->finished = true;
     thread_absorb_own_bank(process);
     int others = others_alive(process), running = 0;
     raw_set_interrupted(process, handlers_running(process));
     if (process->raw.in_use && others != 0) {
-        /* One of them may end the process meanwhile. */
+        /* One of them may end the process meanwhile, and say so. */
         raw_set_fate(process, fate, status, others);
         running = others_running_soon(process, others);
         others = others_alive(process);
     }
+    process->finished = true;
     /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is when
      * there is no room for a second one. */
     bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) && process->pool_at == 0 &&
