@@ -22,7 +22,8 @@
 //!     32     8  when this file was begun, in nanoseconds since 1970
 //!     40     8  length of the file in bytes; 0 while running
 //!     48     8  check of bytes 0..48
-//!     56     8  zero
+//!     56     8  how many of the other threads, which all waited in system calls at the last look at them, the last "WAIT" entry tells of; a
+//!               guarded word
 //!     64     8  fate, a guarded word: kind | status << 8 | other threads alive << 16 (at most 65,535)
 //!               kind 0 = no end was seen, 1 = exit(status), 2 = exit with unknown status, 3 = snapshot, 4 = _exit(status),
 //!               5 = quick_exit(status), 6 = abort, 7 = exec, 8 = it sent itself the signal `status`, whose default is death,
@@ -50,6 +51,8 @@
 //!         role (u32: 0 = counts, 1 and 2 = baselines: the counts at the last `bbprof_reset`), zero (u32), zero (24)
 //! "HASH"  image (u32), bytes of a record (u32), offset (u64), records (u64), zero (32)
 //! "FATE"  fate of processes in a pool (u32, as in the header: kind | status << 8), zero (u32), their number (u64)
+//! "WAIT"  the sum of all counts in the file, modulo 2^64, while the other threads waited (u64), zero (4), then 11 times: number of the
+//!         system call (u16, 65,535 = various ones), how many waited in it (u16)
 //! "MORE"  offset of the next entries (u64), how many (u64)
 //! "END."  zero
 //! ```
@@ -61,6 +64,9 @@
 //! of the image, thread-local ones first, and 0 where there is no record. Several records of one path, from several threads, add up. In
 //! a running file they begin on a page and fill whole pages.
 //!
+//! Counts only grow. So where the sum in the last "WAIT" entry is that of the file, nobody has counted since the threads were seen to wait, and the
+//! counts are those of that moment.
+//!
 //! A kill between two appends leaves the file whole: space is added before the entry that names it, and an entry's kind is
 //! stored last. An image whose first segment is not yet there has counted nothing and is left out.
 
@@ -71,17 +77,19 @@ mod identity;
 mod read;
 #[cfg(test)]
 mod tests;
+mod waits;
 mod write;
 
 use crate::{BuildId, Digest, HashedPath};
 use std::fmt;
 
 pub use identity::Identity;
+pub use waits::Waits;
 
 /// First bytes of a raw profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFRW";
 /// Version written and read here.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// File name extension.
 pub const EXTENSION: &str = "bbraw";
 
@@ -102,6 +110,8 @@ pub struct RawProfile {
     pub fate: Fate,
     /// How many other threads were alive when the fate was recorded; each may be inside an activation. At most 65,535.
     pub live_threads: u32,
+    /// At the last look all other threads waited in system calls that may end by themselves; `live_threads` is 0 then.
+    pub waits: Option<Waits>,
     /// How many activations signal handlers had interrupted that had not returned when the fate was recorded, as far as the runtime saw.
     pub interrupted: u32,
     /// How many times `bbprof_reset` was called: the counts are those since the last.
@@ -224,6 +234,10 @@ impl RawProfile {
             Fate::Exec if self.process.exec_path.is_empty() => "replaced by exec of an open file".to_owned(),
             Fate::Exec => format!("replaced by exec of {}", String::from_utf8_lossy(&self.process.exec_path)),
             fate => fate.to_string(),
+        };
+        let end = match &self.waits {
+            Some(waits) => format!("{end}, while {waits}"),
+            None => end,
         };
         match self.resets {
             0 => end,

@@ -55,7 +55,11 @@ fn caveat(raw: &RawProfile) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     match (raw.fate, raw.live_threads) {
         (Fate::NotSeen, _) => interrupted.push("no end of the process was seen".to_owned()),
-        (_, 0) => {}
+        (_, 0) => {
+            if let Some(waits) = raw.waits.as_ref().filter(|waits| waits.went_on) {
+                interrupted.push(format!("{waits} at the last look, but counting went on before it ended"));
+            }
+        }
         (Fate::Snapshot, live) => reasons.push(format!(
             "{} running at the snapshot, which reads counter by counter: what they did meanwhile may be in some counts and not in others",
             threads(live)

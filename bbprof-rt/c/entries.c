@@ -103,6 +103,16 @@ void entry_of_paths(const struct image *image, uint64_t offset, uint32_t record_
     sink(context, &entry);
 }
 
+void entry_of_waits(uint64_t counted, const struct call_told calls[CALLS_TOLD], entry_sink sink, void *context) {
+    struct raw_entry entry;
+    clear(&entry);
+    entry.waits.counted = counted;
+    for (unsigned i = 0; i < CALLS_TOLD; i++)
+        entry.waits.calls[i] = (struct raw_call){calls[i].number, calls[i].threads};
+    entry_seal(&entry, "WAIT");
+    sink(context, &entry);
+}
+
 void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context) {
     entry_of_counters(image->index, bank, offset, image->counters[bank], role, sink, context);
 }

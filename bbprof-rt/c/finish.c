@@ -72,7 +72,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     if (process->raw.in_use && !saved) {
         rescue(process, others != 0);
         note_strangers(process, others);
-        raw_set_fate(process, fate, status, running);
+        raw_set_fate(process, fate, status, others_running_at_end(process, running));
         if (others == 0)
             pool_take(process);
     }
@@ -97,7 +97,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
             entries_of_exec(exec_path, append_to_log, process);
         process->announced = fate;
         raw_set_interrupted(process, handlers_running(process));
-        raw_set_fate(process, fate, status, others_running(process, others));
+        raw_set_fate(process, fate, status, others_running_at_end(process, others));
         /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */
         if (fate == FATE_EXIT_AT_ONCE && others == 0 && pool_take(process))
             return;
@@ -112,6 +112,7 @@ void process_revoke(struct process *process, enum raw_fate fate) {
     if (process->announced == fate) {
         process->announced = FATE_NOT_SEEN;
         raw_set_fate(process, FATE_NOT_SEEN, 0, 0);
+        raw_set_waiting(process, 0);
     }
     process_unlock(process);
 }

@@ -47,6 +47,44 @@ int others_running(struct process *process, int others) {
     return others == 0 ? 0 : still_running(process, others, &look);
 }
 
+static uint64_t counted(const struct process *process) {
+    uint64_t sum = 0;
+    for (const struct image *image = process->images; image != NULL; image = image->next)
+        sum += segments_total(image, BANK_TLS) + segments_total(image, BANK_GLOBAL) + path_tables_total(image);
+    return sum;
+}
+
+/* What is told, and whether there was room for it. */
+struct told {
+    struct process *process;
+    bool appended;
+};
+
+static void append_to_log(void *context, struct raw_entry *entry) {
+    struct told *told = context;
+    told->appended = raw_append(told->process, entry);
+}
+
+/* Who waits for time, or for the world, may come back before the process ends. Readers see that by the sum of all counts, which only grows. */
+int others_running_at_end(struct process *process, int running) {
+    struct threads_look look;
+    raw_set_waiting(process, 0);
+    if (running == 0 || still_running(process, running, &look) == 0)
+        return 0;
+    uint64_t sum = look.told && look.blocked ? counted(process) : 0;
+    if (!others_have_waited(process, &look))
+        return running;
+    uint32_t waiting = 0;
+    for (unsigned i = 0; i < CALLS_TOLD; i++)
+        waiting += look.calls[i].threads;
+    struct told told = {process, false};
+    entry_of_waits(sum, look.calls, append_to_log, &told);
+    if (!told.appended)
+        return running;
+    raw_set_waiting(process, waiting);
+    return 0;
+}
+
 /* Threads of a pool look for work for a moment before they wait: they get that moment, of processor time, and what the kernel may be late in
  * reckoning it. Threads that begin or end come to their beginning or end. The longest wait is for busy machines, where who yields the processor before it waits, as
  * threads of rayon and crossbeam do, gets some microseconds of it at a time: with 4 busy processes on 2 processors rayon's rest after 0.15 s (0.2 s at the
@@ -62,11 +100,11 @@ int others_running_soon(struct process *process, int others) {
     int running = others == 0 ? 0 : still_running(process, others, &look);
     if (running == 0)
         return 0;
-    const uint64_t at_first = look.run_ns, allowed = LATENESS_NS + (uint64_t)others * MOMENT_NS;
+    const uint64_t at_first = platform_time_of_others_ns(), allowed = LATENESS_NS + (uint64_t)others * MOMENT_NS;
     uint64_t pause = FIRST_PAUSE_NS;
     for (uint64_t waited = 0; running != 0 && waited < LONGEST_WAIT_NS; waited += pause) {
         /* Who waits for time, or for the world, does so for longer; what cannot be looked at does not get better. */
-        if (!look.told || look.run_ns - at_first > allowed || (look.settled && waited > MOMENT_NS))
+        if (!look.told || platform_time_of_others_ns() - at_first > allowed || (look.settled && waited > MOMENT_NS))
             break;
         process_lock_pause(process, pause); /* threads begin and end by it */
         pause = pause * 5 / 4 < LONGEST_PAUSE_NS ? pause * 5 / 4 : LONGEST_PAUSE_NS;

@@ -187,6 +187,15 @@ uint64_t path_tables_frozen(const struct image *image) {
     return records;
 }
 
+uint64_t path_tables_total(const struct image *image) {
+    uint64_t total = 0;
+    for (const struct path_table *table = image->path_tables; table != NULL; table = table->next)
+        for (const struct path_chunk *chunk = table->chunks; chunk != NULL; chunk = chunk->next)
+            for (uint32_t i = 0; i < chunk->used; i++)
+                total += __atomic_load_n(&chunk->records[i].count, __ATOMIC_RELAXED);
+    return total;
+}
+
 void path_tables_each(const struct process *process, const struct image *image, path_sink sink, void *context) {
     for (const struct path_table *table = image->path_tables; table != NULL; table = table->next) {
         for (const struct path_chunk *chunk = table->chunks; chunk != NULL; chunk = chunk->next) {

@@ -69,19 +69,27 @@ bool platform_process_is_gone(int32_t process);
 uint64_t platform_namespace(void);
 /* How many threads of this process are still running, without the caller and `helper`; -1 = cannot be told. */
 int platform_other_threads(int32_t helper);
+/* How many of them wait in a system call; the last may stand for various ones. */
+#define CALLS_TOLD 11
+#define CALL_VARIOUS 0xffffu
+struct call_told {
+    uint16_t number, threads;
+};
 /* What all of them do at one moment. Two equal looks: none of them ran between the two. */
 struct threads_look {
     bool told;    /* they could be looked at; else the rest says nothing */
     bool resting; /* each waits for as long as none of this process's threads wakes it */
     bool blocked; /* each waits in a system call */
     bool settled; /* the same, or in a handler that interrupted other code */
-    uint64_t run_ns; /* processor time that they had, up to the kernel's last reckoning */
     uint64_t fingerprint;
+    struct call_told calls[CALLS_TOLD]; /* of those that wait; 0 threads = unused */
 };
 /* Who waits at a word of these bytes neither rests nor is blocked: it is in the middle of the runtime. Nor does one whose stack, from this pointer on,
  * is told to be that of an interrupted activation. */
 void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool (*is_interrupted)(void *own, uintptr_t stack),
                               struct threads_look *look);
+/* Processor time that all other threads have had, dead ones, too, up to the kernel's last reckoning. */
+uint64_t platform_time_of_others_ns(void);
 /* A thread that libc knows nothing of, with the caller's signal mask and TLS (which it must not touch). Stores its id. */
 int platform_start_helper(void (*function)(void *), void *context, int32_t *thread);
 void platform_sleep(uint64_t nanoseconds);

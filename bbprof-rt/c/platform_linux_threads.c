@@ -5,6 +5,7 @@
 #include "text.h"
 
 #include <linux/futex.h>
+#include <time.h>
 
 bool platform_stat_field(const char *path, int number, uint64_t *value) {
     char bytes[512];
@@ -137,6 +138,14 @@ static uint64_t next_number(const char **at, const char *end) {
     return number;
 }
 
+static void tell_call(struct threads_look *look, uint64_t number) {
+    struct call_told *call = look->calls;
+    while (call < &look->calls[CALLS_TOLD - 1] && call->threads != 0 && call->number != number)
+        call++;
+    call->number = call->threads == 0 || call->number == number ? (uint16_t)number : (uint16_t)CALL_VARIOUS;
+    call->threads += call->threads < UINT16_MAX;
+}
+
 /* By proc(5), `syscall`: of a thread that waits in one its number, its six arguments, stack pointer and program counter; -1 for the number if it
  * waits elsewhere; or that it runs. */
 static void judge_call(const struct looker *looker, const char *call, long length) {
@@ -149,6 +158,7 @@ static void judge_call(const struct looker *looker, const char *call, long lengt
     uint64_t call_number = next_number(&at, end), arguments[6];
     for (unsigned i = 0; i < 6; i++)
         arguments[i] = next_number(&at, end);
+    tell_call(look, call_number);
     bool is_within = call_number == __NR_futex && arguments[0] >= (uintptr_t)looker->own && arguments[0] < (uintptr_t)looker->own_end;
     if (is_within)
         look->blocked = look->settled = false;
@@ -177,9 +187,6 @@ static bool look_at(int32_t thread, void *context) {
     mix(look, bytes, length);
     length = read_task_file(thread, "/schedstat", bytes, sizeof bytes);
     mix(look, bytes, length);
-    const char *at = bytes;
-    if (length > 0)
-        look->run_ns += next_number(&at, bytes + length);
     return length > 0;
 }
 
@@ -188,4 +195,14 @@ void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool 
     *look = (struct threads_look){.resting = true, .blocked = true, .settled = true};
     struct looker looker = {helper, own, (char *)own + num_bytes, is_interrupted, look};
     look->told = each_other_thread(look_at, &looker);
+}
+
+static uint64_t time_of(clockid_t clock) {
+    struct timespec time = {0, 0};
+    CALL3(__NR_clock_gettime, clock, &time, 0);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+uint64_t platform_time_of_others_ns(void) {
+    return time_of(CLOCK_PROCESS_CPUTIME_ID) - time_of(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -75,7 +75,7 @@ static int lock(struct process *process, bool patient) {
 static bool is_beyond_doubt(const struct raw_contents *contents) {
     uint32_t fate = (uint32_t)contents->header.fate, kind = fate & 0xff;
     return !contents->complete && !contents->has_notes && kind != FATE_NOT_SEEN && kind != FATE_SNAPSHOT && kind < FATE_POOL &&
-           fate >> 16 == 0 && (uint32_t)contents->header.interrupted == 0 && (uint32_t)contents->header.resets == 0 &&
+           fate >> 16 == 0 && (uint32_t)contents->header.waiting == 0 && (uint32_t)contents->header.interrupted == 0 && (uint32_t)contents->header.resets == 0 &&
            (uint32_t)contents->header.at_reset == 0;
 }
 

@@ -138,6 +138,7 @@ static int fill_header(struct sum *sum) {
     bytes_copy(header->state, RAW_STATE_COMPLETE, sizeof header->state);
     header->length_bytes = length_of_log(sum) + sum->num_counters * 8 + sizeof(uint64_t);
     header->check = raw_checksum(RAW_CHECKSUM_SEED, header, offsetof(struct raw_header, check));
+    header->waiting = raw_guarded(0);
     header->fate = raw_guarded(FATE_POOL);
     header->baseline = raw_guarded(0);
     header->threads = raw_guarded((uint32_t)threads);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 8u
+#define PROCESS_ABI 9u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -171,6 +171,9 @@ void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters);
 /* Counts since the last reset of counters `first..first + num`. */
 void segments_sum(const struct process *process, const struct image *image, enum bank bank, uint64_t first, uint64_t num, uint64_t *sums);
 
+/* The sum of all counts in the file, modulo 2^64, those before a reset, too. */
+uint64_t segments_total(const struct image *image, enum bank bank);
+
 /* replace.c: files are made under a temporary name, which goes to `temporary`, and renamed when they are whole. */
 int replace_begin(struct process *process, const char *path, char *temporary, size_t size);
 int replace_finish(const char *temporary, const char *path);
@@ -188,6 +191,8 @@ void path_tables_disown(struct image *image);
 void path_tables_reset(struct image *image, enum raw_role role);
 /* In a fork's child: all tables are empty; the forking thread keeps its own, and its records, without counts, if it was interrupted. */
 void path_tables_restart(struct process *process, struct image *image, bool interrupted);
+/* The sum of all counts, those before a reset, too. */
+uint64_t path_tables_total(const struct image *image);
 /* How many records there are; those that come later are not among them. */
 uint64_t path_tables_freeze(struct image *image);
 uint64_t path_tables_frozen(const struct image *image);
@@ -203,7 +208,10 @@ void raw_abandon(struct process *process);
 uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *offset);
 /* Maps reserved counters a second time, in place of the pages at `place`. On failure there are fresh pages. */
 int raw_map_over(struct process *process, void *place, void *view, uint64_t offset, uint64_t num_bytes);
-void raw_append(struct process *process, struct raw_entry *entry);
+/* False: it is not there. */
+bool raw_append(struct process *process, struct raw_entry *entry);
+/* How many threads the last entry tells of that wait; 0 = it does not count. */
+void raw_set_waiting(struct process *process, uint32_t threads);
 void raw_set_fate(struct process *process, enum raw_fate fate, int status, int live_threads);
 /* A reset: this baseline is in force; what may have been in the middle of an activation, as the header has it. */
 void raw_set_baseline(struct process *process, uint32_t baseline, uint32_t at_reset);
@@ -223,6 +231,8 @@ void entry_of_counters(uint32_t image, enum bank bank, uint64_t offset, uint64_t
 void entry_of_fate(uint32_t fate, uint64_t processes, entry_sink sink, void *context);
 void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context);
 void entry_of_paths(const struct image *image, uint64_t offset, uint32_t record_bytes, uint64_t records, entry_sink sink, void *context);
+/* Of all other threads that wait: in which system calls, and the sum of all counts meanwhile. */
+void entry_of_waits(uint64_t counted, const struct call_told calls[CALLS_TOLD], entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
 void entries_of_exec(const char *path, entry_sink sink, void *context);
 
@@ -256,7 +266,9 @@ int others_with_counters(const struct process *process, enum bank first, enum ba
 int others_alive(const struct process *process);
 /* How many of this many may be in the middle of a block, when nothing happens any more that they wait for. */
 int others_running(struct process *process, int others);
-/* The same, in a moment, if that is better. */
+/* The same, when the process's end is all that is left to record: threads that may come back from system calls are told in the log. */
+int others_running_at_end(struct process *process, int running);
+/* How many will run in a moment, if that is better. */
 int others_running_soon(struct process *process, int others);
 void others_look(struct process *process, struct threads_look *look);
 /* Has each of them been in one and the same system call since that look? */

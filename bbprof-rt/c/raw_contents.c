@@ -104,7 +104,7 @@ static int tell(void *context, const struct raw_entry *entry) {
         contents->fates = fate;
     } else if (entry_is(entry, "NOTE")) {
         contents->has_notes = true;
-    } else if (!entry_is(entry, "PATH") && !entry_is(entry, "EXEC")) {
+    } else if (!entry_is(entry, "PATH") && !entry_is(entry, "EXEC") && !entry_is(entry, "WAIT")) {
         return -EBADMSG;
     }
     return 0;

@@ -25,7 +25,7 @@ void raw_fill_header(struct raw_header *header, const struct process *process, c
     header->begun_ns = process->begun_ns;
     header->length_bytes = length_bytes;
     header->check = raw_checksum(RAW_CHECKSUM_SEED, header, offsetof(struct raw_header, check));
-    header->zero = 0;
+    header->waiting = raw_guarded(0);
     header->fate = raw_guarded(raw_fate_word(FATE_NOT_SEEN, 0, 0));
     header->baseline = raw_guarded(0);
     header->threads = raw_guarded(process->threads);
@@ -230,10 +230,10 @@ static void store(struct raw_entry *to, const struct raw_entry *entry) {
 }
 
 /* Appends a sealed entry. The last place of each page is for the way to the next. */
-void raw_append(struct process *process, struct raw_entry *entry) {
+bool raw_append(struct process *process, struct raw_entry *entry) {
     struct raw_file *raw = &process->raw;
     if (!raw->in_use)
-        return;
+        return false;
     if (raw->entries_left == 1) {
         struct raw_entry more;
         uint64_t offset;
@@ -241,7 +241,7 @@ void raw_append(struct process *process, struct raw_entry *entry) {
         void *page = grow(raw, RAW_PAGE_BYTES, &offset, &why);
         if (page == NULL) {
             process_complain(process, "cannot extend ", raw->path, platform_error_text(why), "the profile is not complete");
-            return;
+            return false;
         }
         for (int i = 0; i < 7; i++)
             more.words[i] = 0;
@@ -254,6 +254,7 @@ void raw_append(struct process *process, struct raw_entry *entry) {
     }
     store(raw->next_entry++, entry);
     raw->entries_left--;
+    return true;
 }
 
 static void set(uint64_t *word, uint32_t value) {
@@ -263,6 +264,11 @@ static void set(uint64_t *word, uint32_t value) {
 void raw_set_fate(struct process *process, enum raw_fate fate, int status, int live_threads) {
     if (process->raw.in_use)
         set(&process->raw.header->fate, raw_fate_word(fate, status, live_threads));
+}
+
+void raw_set_waiting(struct process *process, uint32_t threads) {
+    if (process->raw.in_use)
+        set(&process->raw.header->waiting, threads);
 }
 
 void raw_set_baseline(struct process *process, uint32_t baseline, uint32_t at_reset) {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define RAW_MAGIC "BBPROFRW"
-#define RAW_VERSION 4u
+#define RAW_VERSION 5u
 #define RAW_STATE_RUNNING "RUN "
 #define RAW_STATE_COMPLETE "DONE"
 #define RAW_PAGE_BYTES 4096u
@@ -24,7 +24,7 @@ struct raw_header {
     uint64_t begun_ns;
     uint64_t length_bytes;
     uint64_t check;
-    uint64_t zero;
+    uint64_t waiting;
     uint64_t fate;
     uint64_t baseline;
     uint64_t threads;
@@ -48,6 +48,8 @@ enum raw_fate {
     FATE_OWN_SIGNAL, /* raise, kill */
     FATE_POOL,       /* the log tells those of many processes */
 };
+/* Stands for the system calls that an entry has no place for. */
+#define RAW_OTHER_CALLS 0xffffu
 enum raw_role { ROLE_COUNTS, ROLE_BASELINE_1, ROLE_BASELINE_2 };
 
 struct raw_entry {
@@ -80,6 +82,13 @@ struct raw_entry {
             uint64_t processes;
             uint64_t zeros[5];
         } fate;
+        struct {
+            uint64_t counted;
+            uint32_t zero;
+            struct raw_call {
+                uint16_t number, threads;
+            } calls[11];
+        } waits;
         struct {
             uint64_t offset, entries;
             uint64_t zeros[5];

@@ -88,6 +88,15 @@ static uint64_t load(const uint64_t *counter) {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
+uint64_t segments_total(const struct image *image, enum bank bank) {
+    uint64_t total = 0;
+    for (const struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next)
+        if (segment->role == ROLE_COUNTS && segment->offset != 0)
+            for (uint64_t i = 0; i < image->counters[bank]; i++)
+                total += load(&segment->view[i]);
+    return total;
+}
+
 void segments_sum(const struct process *process, const struct image *image, enum bank bank, uint64_t first, uint64_t num, uint64_t *sums) {
     /* There is a segment of role counts, the first, for each bank that has counters. */
     bool is_first = true;

@@ -4,8 +4,8 @@ mod support;
 
 use bbprof_format::raw::{Fate, State};
 use support::{
-    LIBRARY, Link, assert_end, assert_tls, image, library, library_named, library_of_version, loader_program, plain_program,
-    program, run,
+    LIBRARY, Link, READ, assert_end, assert_tls, assert_waiting, image, library, library_named, library_of_version, loader_program,
+    plain_program, program, run,
 };
 
 fn assert_library(counters: &[u64], expected: [u64; 3]) {
@@ -60,7 +60,7 @@ fn children() {
 fn a_thread_alive_at_exit() {
     let profile = run(&plain_program(), &["live"]).profile();
     assert_end(&profile, State::Ended, Fate::Exit { status: None });
-    assert_eq!(profile.live_threads, 1);
+    assert_waiting(&profile, READ, 1);
     assert_library(&image(&profile, LIBRARY).global_counters, [1, 1, 50]);
 }
 

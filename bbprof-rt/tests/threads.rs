@@ -3,7 +3,7 @@
 mod support;
 
 use bbprof_format::raw::{Fate, RawProfile, State};
-use support::{Link, assert_end, assert_global, assert_tls, image, program, program_with, run};
+use support::{Link, PAUSE, assert_end, assert_global, assert_tls, assert_waiting, image, program, program_with, run};
 
 /// Runs a scenario in all kinds of links to a clean end: counters 0 to 4.
 #[track_caller]
@@ -80,7 +80,7 @@ fn exit_in_a_thread() {
         let profile = run.profile();
         assert_tls(&profile, [1, 100, 5, 0, 1]);
         assert_end(&profile, State::Ended, Fate::Exit { status: Some(9) });
-        assert_eq!(profile.live_threads, 1);
+        assert_waiting(&profile, PAUSE, 1);
     }
 }
 
@@ -91,7 +91,7 @@ fn detached_threads_alive_at_exit() {
         let profile = run.profile();
         assert_tls(&profile, [1, 100, 400, 0, 1]);
         assert_end(&profile, State::Ended, Fate::Exit { status: Some(0) });
-        assert_eq!(profile.live_threads, 4);
+        assert_waiting(&profile, PAUSE, 4);
         // The program's own storage and one for each thread.
         assert_eq!(image(&profile, support::PROGRAM).segments, 1 + 4 + 1);
     }

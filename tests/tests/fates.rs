@@ -101,10 +101,16 @@ const ENDS: &[Scenario] = &[
     scenario("threads_cancelled", 0, &["exit 0"]),
     scenario("threads_c11", 0, &["exit 0"]),
     scenario("threads_late", 0, &["exit 0"]),
-    scenario("threads_exit", 21, &["exit 21 | 1 other thread was running when it ended"]),
-    scenario("threads_end_quietly", 22, &["exit 22 (_exit) | 1 other thread was running when it ended"]),
+    scenario("threads_exit", 21, &["exit 21, while 1 other thread waited (1 in pause)"]),
+    scenario("threads_end_quietly", 22, &["exit 22 (_exit), while 1 other thread waited (1 in pause)"]),
     scenario("threads_rest", 24, &["exit 24"]),
     scenario("threads_barely_begun", 25, &["exit 25"]),
+    scenario("threads_wait", 27, &["exit 27, while 3 other threads waited (1 in read, 1 in poll, 1 in clock_nanosleep)"]),
+    scenario(
+        "thread_goes_on",
+        128 + 6,
+        &["killed by SIGABRT (6) (abort), while 1 other thread waited (1 in read) | but counting went on before it ended"],
+    ),
     scenario("threads_fault", 128 + 11, &[UNSEEN]).interrupts("victim"),
     scenario("main_ends_first", 0, &["exit 0"]),
     scenario("threads_spin_exit", 7, &["exit 7 | 2 other threads were running when it ended"]).interrupts("spin"),
@@ -244,7 +250,7 @@ const CPP: &[Scenario] = &[
     scenario("uncaught", 128 + 6, &[ABORT]),
     scenario("noexcept", 128 + 6, &[ABORT]),
     scenario("terminate", 5, &["exit 5 (_exit)"]),
-    scenario("thread_throws", 128 + 6, &["killed by SIGABRT (6) (abort) | 1 other thread was running when it ended"]),
+    scenario("thread_throws", 128 + 6, &["killed by SIGABRT (6) (abort), while 1 other thread waited (1 in futex)"]),
     scenario("caught", 0, &["exit 0"]),
     scenario("threads", 0, &["exit 0"]),
 ];
@@ -260,7 +266,7 @@ const RUST: &[Scenario] = &[
     scenario("panic_while_panicking", 128 + 6, &[ABORT]),
     scenario("threads", 0, &["exit 0"]),
     scenario("panicking_threads", 0, &["exit 0"]),
-    scenario("detached", 0, &["exit 0 | 1 other thread was running when it ended"]),
+    scenario("detached", 0, &["exit 0, while 1 other thread waited (1 in clock_nanosleep)"]),
     scenario("exec", 0, &["replaced by exec of true"]),
     scenario("child", 0, &["exit 0"]),
 ];
@@ -305,14 +311,24 @@ fn others() -> impl Iterator<Item = &'static Scenario> {
 
 /// Threads that libc makes for itself, and keeps.
 const LIBC_THREADS: &[Scenario] = &[
-    scenario("timer_threads", 0, &["exit 0 | 1 other thread was running when it ended"]),
-    scenario("aio_threads", 0, &["exit 0 | 1 other thread was running when it ended"]),
+    scenario("timer_threads", 0, &["exit 0, while 1 other thread waited (1 in rt_sigtimedwait)"]),
+    scenario("aio_threads", 0, &["exit 0, while 1 other thread waited (1 in futex)"]),
 ];
 
 /// With storage `thread` nobody tells the runtime of them: it says so.
 const LOST_THREADS: &[Scenario] = &[
-    scenario("timer_threads", 0, &["exit 0 | what such threads counted is lost; --storage=shared counts it"]).loses(&LOST),
-    scenario("aio_threads", 0, &["exit 0 | what such threads counted is lost; --storage=shared counts it"]).loses(&LOST),
+    scenario(
+        "timer_threads",
+        0,
+        &["exit 0, while 1 other thread waited (1 in rt_sigtimedwait) | what such threads counted is lost; --storage=shared counts it"],
+    )
+    .loses(&LOST),
+    scenario(
+        "aio_threads",
+        0,
+        &["exit 0, while 1 other thread waited (1 in futex) | what such threads counted is lost; --storage=shared counts it"],
+    )
+    .loses(&LOST),
 ];
 const LOST: [&str; 4] = ["notified", "branchy", "even", "odd"];
 

@@ -51,6 +51,7 @@ impl Folder {
             state: State::Complete,
             fate: Fate::Exit { status: Some(0) },
             live_threads: 0,
+            waits: None,
             interrupted: 0,
             resets: 0,
             at_reset: (0, 0),

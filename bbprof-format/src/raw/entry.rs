@@ -1,7 +1,9 @@
 //! The 64-byte entries of the log.
 
 use super::checksum::entry_check;
+use super::waits::CALLS;
 use super::{BuildId, Digest};
+use std::collections::BTreeMap;
 
 pub(super) const ENTRY_BYTES: usize = 64;
 const TEXT_BYTES: usize = 48;
@@ -19,6 +21,7 @@ pub(super) enum Entry {
     Segment { image: u32, bank: u32, offset: u64, counters: u64, role: u32 },
     Hash { image: u32, record_bytes: u32, offset: u64, records: u64 },
     Fate { fate: u32, processes: u64 },
+    Waits { counted: u64, threads: BTreeMap<u16, u16> },
     More { offset: u64, entries: u64 },
     End,
 }
@@ -82,6 +85,13 @@ impl Entry {
             },
             b"HASH" => Self::Hash { image, record_bytes: u32_at(bytes, 12), offset: u64_at(bytes, 16), records: u64_at(bytes, 24) },
             b"FATE" => Self::Fate { fate: u32_at(bytes, 8), processes: u64_at(bytes, 16) },
+            b"WAIT" => Self::Waits {
+                counted: u64_at(bytes, 8),
+                threads: (0..CALLS)
+                    .map(|i| (u16_at(bytes, 20 + 4 * i), u16_at(bytes, 22 + 4 * i)))
+                    .filter(|(_, threads)| *threads != 0)
+                    .collect(),
+            },
             b"MORE" => Self::More { offset: u64_at(bytes, 8), entries: u64_at(bytes, 16) },
             b"END." => Self::End,
             other => return Err(format!("its kind {:?} is unknown", String::from_utf8_lossy(other))),
@@ -141,6 +151,14 @@ impl Entry {
                 put(0, b"FATE");
                 put(8, &fate.to_le_bytes());
                 put(16, &processes.to_le_bytes());
+            }
+            Self::Waits { counted, threads } => {
+                put(0, b"WAIT");
+                put(8, &counted.to_le_bytes());
+                for (i, (call, threads)) in threads.iter().take(CALLS).enumerate() {
+                    put(20 + 4 * i, &call.to_le_bytes());
+                    put(22 + 4 * i, &threads.to_le_bytes());
+                }
             }
             Self::More { offset, entries } => {
                 put(0, b"MORE");

@@ -5,7 +5,7 @@ use super::entry::{ENTRY_BYTES, Entry, PROCESS};
 use super::hashed::{HashedSums, add_records, finish_records, records_bytes};
 use super::{
     Fate, HEADER_BYTES, ImageCounts, KIND, MAGIC, PAGE_BYTES, ProcessInfo, RawProfile, STATE_COMPLETE, STATE_RUNNING, State,
-    VERSION,
+    VERSION, Waits,
 };
 use crate::{Digest, FormatError};
 
@@ -56,9 +56,6 @@ fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
     let (expected, found) = (u64_at(bytes, 48), Checksum::new().add(&bytes[..48]).value());
     if expected != found {
         return Err(checksum_error(expected, found));
-    }
-    if bytes[56..64].iter().any(|byte| *byte != 0) {
-        return Err(malformed("reserved bytes of the header are not zero"));
     }
     let (namespace, complement) = (u64_at(bytes, 96), u64_at(bytes, 104));
     if (namespace, complement) != (0, 0) && complement != !namespace {
@@ -200,6 +197,7 @@ impl RawProfile {
     pub fn read(bytes: &[u8]) -> Result<Self, FormatError> {
         let complete = check_frame(bytes)?;
         let (fate, live_threads) = read_fate(guarded_at(bytes, 64, "fate")?)?;
+        let waiting = guarded_at(bytes, 56, "number of threads that waited")?;
         let baseline = guarded_at(bytes, 72, "baseline")?;
         if baseline > 2 {
             return Err(malformed(format!("unknown baseline {baseline}")));
@@ -220,18 +218,21 @@ impl RawProfile {
         let mut notes: Vec<Vec<u8>> = Vec::new();
         let mut pooled: Vec<(Fate, u64)> = Vec::new();
         let mut drafts: Vec<Draft> = Vec::new();
+        let mut last_waits = (0, Waits::default());
         for entry in read_log(bytes, complete)? {
             match entry {
                 Entry::Fate { fate: word, processes } => match read_fate(word)? {
                     (Fate::Pool, _) => return Err(malformed("a pool in a pool")),
                     (fate, _) => pooled.push((fate, processes)),
                 },
+                Entry::Waits { counted, threads } => last_waits = (counted, Waits { threads, went_on: false }),
                 entry => read_entry(bytes, complete, baseline, entry, &mut process, &mut notes, &mut drafts)?,
             }
         }
         if (fate == Fate::Pool) == pooled.is_empty() || (fate == Fate::Pool && !complete) {
             return Err(malformed("the fates of many processes, and no pool, or the other way round"));
         }
+        let waits = if waiting == 0 { None } else { Some(finish_waits(waiting, last_waits, &drafts)?) };
         let images = drafts.into_iter().filter_map(|draft| finish(draft, complete).transpose()).collect::<Result<_, _>>()?;
         let state = match (complete, fate) {
             (true, _) => State::Complete,
@@ -239,7 +240,7 @@ impl RawProfile {
             (false, _) => State::Ended,
         };
         let notes = notes.iter().map(|note| String::from_utf8_lossy(note).into_owned()).collect();
-        Ok(Self { process, state, fate, live_threads, interrupted, resets, at_reset, threads, notes, images, pooled })
+        Ok(Self { process, state, fate, live_threads, waits, interrupted, resets, at_reset, threads, notes, images, pooled })
     }
 }
 
@@ -329,9 +330,20 @@ fn read_entry(
                 draft.sizes.iter().copied().fold(0, u64::saturating_add),
             )?;
         }
-        Entry::Fate { .. } | Entry::More { .. } | Entry::End => {}
+        Entry::Fate { .. } | Entry::Waits { .. } | Entry::More { .. } | Entry::End => {}
     }
     Ok(())
+}
+
+/// Compares what was counted while the threads waited with what is counted now.
+fn finish_waits(number: u32, (counted, waits): (u64, Waits), drafts: &[Draft]) -> Result<Waits, FormatError> {
+    if waits.number() != number {
+        return Err(malformed(format!("{number} threads waited, but the log tells of {}", waits.number())));
+    }
+    let in_banks = drafts.iter().flat_map(|draft| draft.banks.iter().flatten().flatten());
+    let of_paths = drafts.iter().flat_map(|draft| draft.hashed.values().map(|(count, _)| count));
+    let now = in_banks.chain(of_paths).fold(0_u64, |sum, count| sum.wrapping_add(*count));
+    Ok(Waits { went_on: now != counted, ..waits })
 }
 
 /// The counts of an image, or nothing if a kill cut its loading short.

@@ -45,6 +45,7 @@ fn example() -> RawProfile {
         state: State::Complete,
         fate: Fate::Exit { status: Some(3) },
         live_threads: 2,
+        waits: None,
         interrupted: 1,
         resets: 0,
         at_reset: (0, 0),
@@ -93,6 +94,11 @@ fn round_trip() {
     assert_eq!(RawProfile::read(&empty.encode()), Ok(empty));
     let window = RawProfile { resets: 2, at_reset: (3, 4), ..example() };
     assert_eq!(RawProfile::read(&window.encode()), Ok(window));
+    for went_on in [false, true] {
+        let waits = Some(Waits { threads: [(0, 1), (202, 300), (u16::MAX, 4)].into(), went_on });
+        let waiting = RawProfile { live_threads: 0, waits, ..example() };
+        assert_eq!(RawProfile::read(&waiting.encode()), Ok(waiting));
+    }
     let pooled = vec![(Fate::Exit { status: Some(3) }, 1_000), (Fate::Abort, 1)];
     let pool = RawProfile { fate: Fate::Pool, live_threads: 0, pooled, ..example() };
     assert_eq!(RawProfile::read(&pool.encode()), Ok(pool));
@@ -137,6 +143,29 @@ fn the_last_exec_counts() {
         }
     }
     assert_eq!(RawProfile::read(&bytes).unwrap().process.exec_path, b"/bin/last");
+}
+
+/// The sum is that of all counts, those before a reset, too; of several entries the last counts, and only if the header says so.
+#[test]
+fn what_was_counted_while_threads_waited() {
+    for baseline in [0, 1] {
+        for (header_says, counted, expected) in [(0, 66, None), (3, 66, Some(false)), (3, 65, Some(true)), (2, 66, None)] {
+            let mut bytes = running(baseline);
+            let entries = [(99, [(35, 1)].into()), (counted, [(35, 1), (232, 2)].into())];
+            for (at, (counted, threads)) in (2 * PAGE + 3 * ENTRY_BYTES..).step_by(ENTRY_BYTES).zip(entries) {
+                bytes[at..at + ENTRY_BYTES].copy_from_slice(&Entry::Waits { counted, threads }.encode());
+            }
+            bytes[56..64].copy_from_slice(&guarded(header_says).to_le_bytes());
+            let read = RawProfile::read(&bytes);
+            if header_says == 2 {
+                assert!(matches!(read, Err(FormatError::Malformed { .. })), "{read:?}");
+                continue;
+            }
+            let waits = read.unwrap().waits;
+            assert_eq!(waits.as_ref().map(|waits| waits.went_on), expected);
+            assert_eq!(waits.map_or(3, |waits| waits.number()), 3);
+        }
+    }
 }
 
 #[test]
@@ -257,7 +286,7 @@ fn arbitrary_bytes_do_not_panic() {
         if bytes.len() >= HEADER_BYTES {
             let sum = checksum::Checksum::new().add(&bytes[..48]).value();
             bytes[48..56].copy_from_slice(&sum.to_le_bytes());
-            for word in [64, 72, 80] {
+            for word in [56, 64, 72, 80] {
                 let value = u32::from_le_bytes(bytes[word..word + 4].try_into().unwrap());
                 bytes[word..word + 8].copy_from_slice(&guarded(value).to_le_bytes());
             }

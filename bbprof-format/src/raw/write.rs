@@ -3,7 +3,7 @@
 use super::checksum::{Checksum, guarded};
 use super::entry::{ENTRY_BYTES, Entry, PROCESS};
 use super::hashed::COMPLETE_RECORD_BYTES;
-use super::{Fate, HEADER_BYTES, MAGIC, RawProfile, STATE_COMPLETE, VERSION};
+use super::{Fate, HEADER_BYTES, MAGIC, RawProfile, STATE_COMPLETE, VERSION, Waits};
 use crate::HashedPath;
 
 pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
@@ -37,6 +37,8 @@ pub(super) fn header(profile: &RawProfile, state: &[u8; 4], length: u64, baselin
     let check = Checksum::new().add(&bytes[..48]).value();
     bytes[48..56].copy_from_slice(&check.to_le_bytes());
     bytes[64..72].copy_from_slice(&guarded(fate_word(profile.fate, profile.live_threads)).to_le_bytes());
+    let waiting = profile.waits.as_ref().map_or(0, Waits::number);
+    bytes[56..64].copy_from_slice(&guarded(waiting).to_le_bytes());
     bytes[72..80].copy_from_slice(&guarded(baseline).to_le_bytes());
     bytes[80..88].copy_from_slice(&guarded(profile.threads).to_le_bytes());
     bytes[88..96].copy_from_slice(&guarded(profile.interrupted).to_le_bytes());
@@ -56,6 +58,14 @@ impl RawProfile {
             log.extend(Entry::text(note.as_bytes(), |part, bytes| Entry::Note { image: PROCESS, part, bytes }));
         }
         log.extend(self.pooled.iter().map(|(fate, processes)| Entry::Fate { fate: fate_word(*fate, 0), processes: *processes }));
+        if let Some(waits) = &self.waits {
+            let counts = self.images.iter().flat_map(|image| {
+                let paths = image.hashed_paths.iter().map(|path| &path.count);
+                image.tls_counters.iter().chain(&image.global_counters).chain(paths)
+            });
+            let counted = counts.fold(u64::from(waits.went_on), |sum, count| sum.wrapping_add(*count));
+            log.push(Entry::Waits { counted, threads: waits.threads.clone() });
+        }
         let mut banks: Vec<(u32, u32, &[u64])> = Vec::new();
         for (image, counts) in (0..).zip(&self.images) {
             log.push(Entry::Image {

@@ -2,6 +2,8 @@
 #include "scenarios.h"
 
 #include <aio.h>
+#include <dirent.h>
+#include <poll.h>
 #include <sched.h>
 #include <threads.h>
 #include <time.h>
@@ -144,6 +146,66 @@ void threads_barely_begun(void) {
   for (unsigned i = 0; i < 8; i++)
     pthread_detach(start(i % 2 ? thread_work : thread_that_ends, (void *)70));
   exit(25);
+}
+static int world[2];
+static void *thread_that_reads(void *unused) {
+  char byte;
+  thread_work((void *)70);
+  (void)!read(world[0], &byte, 1);
+  thread_work((void *)30);
+  __atomic_fetch_add(&ready, 1, __ATOMIC_RELEASE);
+  for (;;)
+    pause();
+  return unused;
+}
+static void *thread_that_polls(void *unused) {
+  struct pollfd file = {world[0], POLLIN, 0};
+  thread_work((void *)70);
+  poll(&file, 1, -1);
+  return unused;
+}
+static void *thread_that_sleeps(void *unused) {
+  thread_work((void *)70);
+  sleep(3600);
+  return unused;
+}
+/* Until this many other threads wait in system calls, as /proc tells. */
+static void until_waiting(int expected) {
+  for (int waiting = 0; waiting < expected; sched_yield()) {
+    DIR *tasks = opendir("/proc/self/task");
+    waiting = 0;
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+      char path[300], state[16] = "";
+      snprintf(path, sizeof path, "/proc/self/task/%s/syscall", task->d_name);
+      int file = open(path, O_RDONLY);
+      (void)!read(file, state, sizeof state - 1);
+      close(file);
+      waiting += atoi(task->d_name) != getpid() && strncmp(state, "202 ", 4) != 0 && state[0] >= '0' && state[0] <= '9';
+    }
+    closedir(tasks);
+  }
+}
+/* They wait for the world, and may come back before the end. */
+void threads_wait(void) {
+  (void)!pipe(world);
+  start(thread_that_reads, NULL);
+  start(thread_that_polls, NULL);
+  start(thread_that_sleeps, NULL);
+  until_waiting(3);
+  exit(27);
+}
+static void wake_reader(int number) {
+  (void)!write(world[1], "", number != 0);
+  while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) == 0)
+    sched_yield();
+}
+/* It comes back when the end has been announced. */
+void thread_goes_on(void) {
+  (void)!pipe(world);
+  signal(SIGABRT, wake_reader);
+  start(thread_that_reads, NULL);
+  until_waiting(1);
+  abort();
 }
 void threads_fault(void) {
   start(thread_that_faults, NULL);

@@ -16,7 +16,10 @@ pub(super) fn write_raw(raw: &RawProfile, full: bool, out: &mut dyn Write) -> io
     for (fate, processes) in &raw.pooled {
         writeln!(out, "  processes  {processes}: {fate}")?;
     }
-    writeln!(out, "  threads    {}, {} others alive at the end", raw.threads, raw.live_threads)?;
+    writeln!(out, "  threads    {}, {} others running at the end", raw.threads, raw.live_threads)?;
+    if let Some(waits) = &raw.waits {
+        writeln!(out, "  waits      {waits}{}", if waits.went_on { ", then counting went on" } else { "" })?;
+    }
     for note in &raw.notes {
         writeln!(out, "  note       {note}")?;
     }
