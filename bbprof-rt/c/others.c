@@ -89,8 +89,8 @@ int others_running_at_end(struct process *process, int running) {
  * reckoning it. Threads that begin or end come to their beginning or end. The longest wait is for busy machines, where who yields the processor before it waits, as
  * threads of rayon and crossbeam do, gets some microseconds of it at a time: with 4 busy processes on 2 processors rayon's rest after 0.15 s (0.2 s at the
  * most, in 60 runs), with 6 after 0.2 s (0.3 s). */
-#define MOMENT_NS 1000000u
-#define LATENESS_NS 10000000u /* the longest tick of Linux */
+#define MOMENT_NS 1000000
+#define LATENESS_NS 10000000 /* the longest tick of Linux */
 #define FIRST_PAUSE_NS 100000u
 #define LONGEST_PAUSE_NS 5000000u
 #define LONGEST_WAIT_NS 1000000000u
@@ -100,7 +100,7 @@ int others_running_soon(struct process *process, int others) {
     int running = others == 0 ? 0 : still_running(process, others, &look);
     if (running == 0)
         return 0;
-    const uint64_t at_first = platform_time_of_others_ns(), allowed = LATENESS_NS + (uint64_t)others * MOMENT_NS;
+    const int64_t at_first = platform_time_of_others_ns(), allowed = LATENESS_NS + (int64_t)others * MOMENT_NS;
     uint64_t pause = FIRST_PAUSE_NS;
     for (uint64_t waited = 0; running != 0 && waited < LONGEST_WAIT_NS; waited += pause) {
         /* Who waits for time, or for the world, does so for longer; what cannot be looked at does not get better. */

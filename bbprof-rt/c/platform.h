@@ -88,8 +88,8 @@ struct threads_look {
  * is told to be that of an interrupted activation. */
 void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool (*is_interrupted)(void *own, uintptr_t stack),
                               struct threads_look *look);
-/* Processor time that all other threads have had, dead ones, too, up to the kernel's last reckoning. */
-uint64_t platform_time_of_others_ns(void);
+/* Processor time that all other threads have had, dead ones, too, up to the kernel's last reckoning; out of two clocks, so that it may seem to go back. */
+int64_t platform_time_of_others_ns(void);
 /* A thread that libc knows nothing of, with the caller's signal mask and TLS (which it must not touch). Stores its id. */
 int platform_start_helper(void (*function)(void *), void *context, int32_t *thread);
 void platform_sleep(uint64_t nanoseconds);

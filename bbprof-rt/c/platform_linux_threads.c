@@ -197,12 +197,12 @@ void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool 
     look->told = each_other_thread(look_at, &looker);
 }
 
-static uint64_t time_of(clockid_t clock) {
+static int64_t time_of(clockid_t clock) {
     struct timespec time = {0, 0};
     CALL3(__NR_clock_gettime, clock, &time, 0);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-uint64_t platform_time_of_others_ns(void) {
+int64_t platform_time_of_others_ns(void) {
     return time_of(CLOCK_PROCESS_CPUTIME_ID) - time_of(CLOCK_THREAD_CPUTIME_ID);
 }
