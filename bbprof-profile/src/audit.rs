@@ -52,7 +52,10 @@ impl Profile {
             exceptions.extend(process.caveat.iter().map(|caveat| Exception {
                 kind: ExceptionKind::Process,
                 symbol: process.executable.clone(),
-                name: format!("{} (pid {})", process.executable, process.pid),
+                name: match process.pid {
+                    0 => format!("{} ({} processes of a pool)", process.executable, process.number),
+                    pid => format!("{} (pid {pid})", process.executable),
+                },
                 block: None,
                 reason: caveat.clone(),
             }));

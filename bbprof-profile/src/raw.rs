@@ -33,7 +33,10 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
     let processes = if raw.pooled.is_empty() {
         vec![process]
     } else {
-        let of_fate = |(fate, number): &(Fate, u64)| Process { pid: 0, number: *number, fate: fate.to_string(), ..process.clone() };
+        let of_fate = |(fate, number): &(Fate, u64)| {
+            let caveat = (*fate == Fate::NotSeen).then(|| of_interruptions("no end of these processes was seen"));
+            Process { pid: 0, number: *number, fate: fate.to_string(), caveat, ..process.clone() }
+        };
         raw.pooled.iter().map(of_fate).collect()
     };
     let images = raw.images.into_iter().map(|image| ImageCounters {
@@ -47,6 +50,10 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
         map: None,
     });
     MergedProfile { processes, images: images.collect() }
+}
+
+fn of_interruptions(why: &str) -> String {
+    format!("{why}; {INTERRUPTED}, {AHEAD} {WHERE}")
 }
 
 fn caveat(raw: &RawProfile) -> Option<String> {
@@ -83,7 +90,7 @@ fn caveat(raw: &RawProfile) -> Option<String> {
         handlers => interrupted.push(format!("{handlers} signal handlers were running that had interrupted other code")),
     }
     if !interrupted.is_empty() {
-        reasons.push(format!("{}; {INTERRUPTED}, {AHEAD} {WHERE}", interrupted.join(", and ")));
+        reasons.push(of_interruptions(&interrupted.join(", and ")));
     }
     reasons.extend(raw.notes.iter().cloned());
     (!reasons.is_empty()).then(|| reasons.join("; "))

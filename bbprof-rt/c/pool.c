@@ -1,8 +1,8 @@
 /* pool.c: one profile for many processes: `%m` in BBPROF_OUT.
  *
  * While a process runs, it counts in a file of its own, `NAME_r<pid>-<begin>`. When it has ended, in a way that leaves no doubt about its
- * counts, they are added to the pool, `NAME`: by itself, or else by the next process that comes to it. All files of a process that no
- * end of was seen stay.
+ * counts, they are added to the pool, `NAME`: by itself, or else by the next process that comes to it. Those of processes that are gone, and no end of
+ * which was seen, are added to a pool of their own, `NAME_killed`, so that they leave no doubt in the other.
  *
  * Who holds the lock writes the sum to a file beside the pool, renames it over the pool, and removes the file that was added. The pool's
  * header tells whose that was: so where a kill came between the two, the file is removed by the next, and left out by readers. */
@@ -14,14 +14,15 @@
 
 #define LOCK_SUFFIX ".lock"
 #define SUM_SUFFIX ".new"
+#define KILLED_SUFFIX "_killed"
 #define FIRST_PAUSE_NS 200000u
 #define LONGEST_PAUSE_NS 20000000u
 #define PATIENCE_NS UINT64_C(10000000000) /* a guess: a stopped process may hold the lock */
 #define BEGIN_DIGITS 16u
 
-static const char *with_suffix(struct process *process, char *path, const char *suffix) {
+static const char *with_suffix(const char *pool_path, char *path, const char *suffix) {
     struct text text = text_in(path, PATH_BYTES);
-    text_add(&text, process->pool_path);
+    text_add(&text, pool_path);
     text_add(&text, suffix);
     return path;
 }
@@ -50,7 +51,7 @@ static bool is_at(int file, const char *path) {
 
 /* The lock's file; below zero: who has it does not give it back, or it cannot be had. */
 static int lock(struct process *process, bool patient) {
-    const char *path = with_suffix(process, process->path_scratch[0], LOCK_SUFFIX);
+    const char *path = with_suffix(process->pool_path, process->path_scratch[0], LOCK_SUFFIX);
     uint64_t pause = FIRST_PAUSE_NS, waited = 0;
     for (;;) {
         int file = platform_open(path, OPEN_LOCK);
@@ -71,24 +72,33 @@ static int lock(struct process *process, bool patient) {
     }
 }
 
-/* Are these the counts of a process that has ended, from its beginning, with no activation interrupted? */
-static bool is_beyond_doubt(const struct raw_contents *contents) {
+static const char *killed_path(struct process *process) {
+    struct text text = text_in(process->killed_path, PATH_BYTES);
+    text_add_bytes(&text, process->pool_path, process->pool_at);
+    text_add(&text, KILLED_SUFFIX);
+    text_add(&text, process->pool_path + process->pool_at);
+    return process->killed_path;
+}
+
+/* Are these the counts of a process that has ended, from its beginning, of which nothing is to be said but how it ended? */
+static bool is_plain(const struct raw_contents *contents) {
     uint32_t fate = (uint32_t)contents->header.fate, kind = fate & 0xff;
-    return !contents->complete && !contents->has_notes && kind != FATE_NOT_SEEN && kind != FATE_SNAPSHOT && kind < FATE_POOL &&
+    return !contents->complete && !contents->has_notes && kind != FATE_SNAPSHOT && kind < FATE_POOL &&
            fate >> 16 == 0 && (uint32_t)contents->header.waiting == 0 && (uint32_t)contents->header.interrupted == 0 && (uint32_t)contents->header.resets == 0 &&
            (uint32_t)contents->header.at_reset == 0;
 }
 
-/* The lock is held. */
+/* The lock is held; nobody counts in the file any more. */
 static int add(struct process *process, const char *path, int file) {
     struct raw_contents added, pool;
     raw_contents_none(process, &pool);
     int why = raw_contents_read(process, file, &added);
-    if (why == 0 && !is_beyond_doubt(&added))
+    if (why == 0 && !is_plain(&added))
         why = -EAGAIN;
     if (why != 0)
         return why;
-    int pool_file = platform_open(process->pool_path, OPEN_UPDATE);
+    const char *pool_path = ((uint32_t)added.header.fate & 0xff) == FATE_NOT_SEEN ? killed_path(process) : process->pool_path;
+    int pool_file = platform_open(pool_path, OPEN_UPDATE);
     bool is_first = pool_file == -ENOENT;
     if (pool_file < 0 && !is_first)
         return pool_file;
@@ -97,10 +107,10 @@ static int add(struct process *process, const char *path, int file) {
         if (why == 0 && (!pool.complete || (uint32_t)pool.header.fate != FATE_POOL))
             why = -EBADMSG;
         if (why != 0)
-            process_complain(process, "cannot add to ", process->pool_path, platform_error_text(why), "each process keeps its own file");
+            process_complain(process, "cannot add to ", pool_path, platform_error_text(why), "each process keeps its own file");
     }
     char *last = process->pool_scratch, *sum_path = process->path_scratch[0];
-    with_suffix(process, sum_path, SUM_SUFFIX);
+    with_suffix(pool_path, sum_path, SUM_SUFFIX);
     if (why == 0 && !is_first) {
         pool_running_path(process, pool.header.pid, pool.header.begun_ns, last, PATH_BYTES);
         platform_remove(last);
@@ -116,7 +126,7 @@ static int add(struct process *process, const char *path, int file) {
         if (sum_file >= 0)
             platform_close(sum_file);
         if (why == 0)
-            why = is_first ? platform_rename_new(sum_path, process->pool_path) : platform_rename(sum_path, process->pool_path);
+            why = is_first ? platform_rename_new(sum_path, pool_path) : platform_rename(sum_path, pool_path);
         if (why == 0)
             platform_remove(path);
         else if (sum_file >= 0)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 9u
+#define PROCESS_ABI 10u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -113,7 +113,7 @@ struct process {
     char test_name[256];
     char pool_path[PATH_BYTES];
     char path_scratch[2][PATH_BYTES];
-    char pool_scratch[PATH_BYTES], sweep_path[PATH_BYTES];
+    char pool_scratch[PATH_BYTES], sweep_path[PATH_BYTES], killed_path[PATH_BYTES];
     _Alignas(8) uint8_t buffer[BUFFER_BYTES]; /* what is written */
     _Alignas(8) uint8_t piece[PIECE_BYTES];   /* what is read */
 };

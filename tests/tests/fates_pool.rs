@@ -143,6 +143,42 @@ fn killed_while_adding() {
     }
 }
 
+/// Somebody else kills them: they are in a pool of their own, with what is to be said of their counts.
+#[test]
+fn killed_from_outside() {
+    let sandbox = built();
+    run(&sandbox, &["200", "waits", "one"]).expect_code(0);
+    let profiles = sandbox.raw_profiles("raw");
+    assert_eq!(std::fs::read_dir(sandbox.join("raw")).unwrap().count(), 3, "two pools and the lock: {profiles:?}");
+    let of = |fate: Fate, profile: &RawProfile| profile.pooled == [(fate, if fate == Fate::NotSeen { 200 } else { 1 })];
+    let pools: Vec<RawProfile> = profiles.iter().map(|path| read(path)).collect();
+    assert!(of(Fate::Exit { status: Some(0) }, &pools[0]) && of(Fate::NotSeen, &pools[1]), "{profiles:?}");
+    assert!(profiles[1].to_string_lossy().ends_with("_killed.bbraw"));
+    assert_eq!(steps(&sandbox), 201 * CALLS);
+    Run::new(tool("bbprof")).arg("verify").arg(&profiles[0]).ok();
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&profiles[1]).outcome().expect_code(5).text();
+    assert!(verified.contains("(200 processes of a pool): no end of these processes was seen"), "{verified}");
+    // Merged, they are told as they are in the pool.
+    let merged = sandbox.join("all.bbprof");
+    Run::new(tool("bbprof")).arg("merge").arg("-o").arg(&merged).args(&profiles).ok();
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&merged).outcome().expect_code(5).text();
+    assert!(verified.contains("(200 processes of a pool): no end of these processes was seen"), "{verified}");
+}
+
+/// In the middle of their work: no count is farther off than one for each of them.
+#[test]
+fn killed_at_work() {
+    let sandbox = built();
+    let told = run(&sandbox, &["40", "works on"]).expect_code(0).text();
+    run(&sandbox, &["0"]).expect_code(0);
+    let profiles = sandbox.raw_profiles("raw");
+    assert_eq!(profiles.len(), 2, "{profiles:?}");
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&profiles[1]).outcome().expect_code(5).text();
+    assert!(!verified.contains("no counts") && verified.contains("(40 processes of a pool)"), "{verified}");
+    let (counted, told) = (steps(&sandbox) - CALLS, told.trim_end_matches(" steps\n").parse::<u64>().unwrap());
+    assert!(counted.abs_diff(told) <= 40, "{counted} calls, {told} told");
+}
+
 /// A copy of a file that was added, as a kill leaves it before its removal: neither readers nor the pool count it again.
 #[test]
 fn added_but_not_removed() {

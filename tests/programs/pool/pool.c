@@ -7,12 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Calls of `step` in all processes. */
+static unsigned long *steps;
+
 __attribute__((noinline)) static unsigned step(unsigned n) {
+  __atomic_fetch_add(steps, 1, __ATOMIC_RELAXED);
   return n % 3 == 0 ? n / 3 : 2 * n + 1;
 }
 
@@ -55,6 +60,12 @@ static void end(const char *how, unsigned number) {
     load("./part.so");
   if (strcmp(how, "in the middle") == 0)
     die_at(number);
+  if (strcmp(how, "waits") == 0)
+    for (;;)
+      pause();
+  if (strcmp(how, "works on") == 0)
+    for (;;)
+      work();
   if (strcmp(how, "_exit") == 0)
     _exit(3);
   if (strcmp(how, "quick_exit") == 0)
@@ -83,7 +94,9 @@ int main(int argc, char **argv) {
   unsigned children = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
   const char *how = argc > 2 ? argv[2] : "exit";
   int is_one = argc > 3, is_killed = strcmp(how, "killed") == 0, done[2];
-  if (pipe(done) != 0)
+  int is_shot = strcmp(how, "waits") == 0 || strcmp(how, "works on") == 0;
+  steps = mmap(NULL, sizeof *steps, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (pipe(done) != 0 || steps == MAP_FAILED)
     return 92;
   work();
   for (unsigned i = 0; i < children; i++) {
@@ -96,10 +109,13 @@ int main(int argc, char **argv) {
       usleep((i * 7) % 700);
       kill(child, SIGKILL);
     }
+    if (is_shot)
+      kill(child, SIGKILL);
     if (is_one)
       waitpid(child, NULL, 0);
   }
   while (wait(NULL) > 0) {
   }
+  printf("%lu steps\n", *steps);
   return 0;
 }
