@@ -1,5 +1,6 @@
 // IR -> flat arrays. No policy here: what may vanish is read off the attributes, the rest is decided by the Rust core.
 #include "flatten.h"
+#include "tail_calls.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
@@ -106,6 +107,8 @@ FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, bool KeepText, b
       continue;
     FunctionPositions[&F] = static_cast<uint32_t>(Functions.size());
     Functions.emplace_back().IR = &F;
+    if (isOptimized(F) && !reasonToSkip(F) && returnBehindTailCalls(F))
+      FAM.invalidate(F, PreservedAnalyses::none());
   }
   for (unsigned Opcode = 0; Opcode <= Instruction::OtherOpsEnd; ++Opcode)
     OpcodeNames.push_back(string(Instruction::getOpcodeName(Opcode)));
@@ -224,7 +227,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
     flattenTerminator(Flat, Block, BlockOut, FAM);
     Flat.BlockViews.push_back(BlockOut);
   }
-  if (Optimized && !F.hasOptNone())
+  if (isOptimized(F))
     flattenLoops(Flat, FAM);
   Out.blocks = Flat.BlockViews.data();
   Out.num_blocks = Flat.BlockViews.size();

@@ -47,6 +47,7 @@ public:
   size_t numFunctions() const { return Functions.size(); }
 
 private:
+  bool isOptimized(const llvm::Function &F) const { return Optimized && !F.hasOptNone(); }
   uint32_t string(llvm::StringRef Text);
   uint32_t path(const llvm::DIFile *File);
   uint32_t location(const llvm::DILocation *Location);

@@ -36,32 +36,40 @@ impl Builder {
         Self { root, packages: HashMap::new() }
     }
 
-    /// Builds in this folder, a program in C or C++ with these options besides. `None` where the variant has no such language, or a peer lacks its runtime, which is said.
-    pub(crate) fn build(&mut self, variant: &Variant, source: &Source, more: &[String], place: &Path) -> Result<Option<Built>> {
+    /// Builds in this folder, with the weights of the profiles in another folder, if there is one. `None` where the variant has no such language, or a peer lacks its runtime, which is said.
+    pub(crate) fn build(
+        &mut self,
+        variant: &Variant,
+        source: &Source,
+        weights: Option<&Path>,
+        place: &Path,
+    ) -> Result<Option<Built>> {
         std::fs::create_dir_all(place).with_context(|| place.display().to_string())?;
+        let weights = weights.map(text).transpose()?;
+        let for_compiler: Vec<String> = weights.map(|folder| format!("--bbprof-weights={folder}")).into_iter().collect();
         match source {
             Source::Files(program) => match &variant.c {
-                Some(build) => compile(build, program, more, place),
+                Some(build) => compile(build, program, &for_compiler, place),
                 None => Ok(None),
             },
             Source::Package { folder, binary } => match &variant.rust {
-                Some(build) => self.package(build, folder, binary, place).map(Some),
+                Some(build) => self.package(build, weights, folder, binary, place).map(Some),
                 None => Ok(None),
             },
             Source::Python { folder } => match &variant.c {
-                Some(build) if more.is_empty() => self.python(build, folder, place).map(Some),
-                _ => Ok(None),
+                Some(build) => self.python(build, &for_compiler, folder, place).map(Some),
+                None => Ok(None),
             },
         }
     }
 
-    fn python(&mut self, build: &CBuild, folder: &Path, place: &Path) -> Result<Built> {
+    fn python(&mut self, build: &CBuild, more: &[String], folder: &Path, place: &Path) -> Result<Built> {
         let place = folder.join(place.file_name().context("a folder for each variant")?);
         let executable = place.join("python");
         let compile = match self.packages.get(&place) {
             Some(cost) => *cost,
             None => {
-                let cost = python::build(build, folder, &place)?;
+                let cost = python::build(build, more, folder, &place)?;
                 self.packages.insert(place, cost);
                 cost
             }
@@ -69,13 +77,14 @@ impl Builder {
         Ok(Built { executable, compile, relink: None })
     }
 
-    fn package(&mut self, build: &RustBuild, folder: &Path, binary: &str, place: &Path) -> Result<Built> {
+    fn package(&mut self, build: &RustBuild, weights: Option<&str>, folder: &Path, binary: &str, place: &Path) -> Result<Built> {
         // One for all binaries of the package.
         let target = place.parent().and_then(Path::parent).context("a folder for each program and variant")?;
         let target = target.join("rust").join(place.file_name().context("a folder for each variant")?);
         let command = || -> Result<Command> {
             let mut command = Command::new("cargo");
             command.args(build.command).args(["--locked", "--release", "--target-dir"]).arg(&target).current_dir(folder);
+            command.args(weights.map(|weights| format!("--weights={weights}")));
             command.env_remove("RUSTFLAGS").env("BBPROF_CC", "clang-22");
             let path = std::env::var_os("PATH").unwrap_or_default();
             let path = std::iter::once(self.root.join("bin")).chain(std::env::split_paths(&path));

@@ -149,13 +149,13 @@ fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -
         let place = asked.folder.join(&workload.name).join(variant.name.replace([' ', ','], "-"));
         let weights = match variant.trained_by {
             Some(trainer) => match built.iter().find(|(variant, ..): &&(Variant, Built, PathBuf)| variant.name == trainer) {
-                Some((_, trainer, place)) => vec![format!("--bbprof-weights={}", text(&train(trainer, workload, place)?)?)],
+                Some((_, trainer, place)) => Some(train(trainer, workload, place)?),
                 // It has no such language.
                 None => continue,
             },
-            None => Vec::new(),
+            None => None,
         };
-        let Some(made) = builder.build(&variant, source, &weights, &place)? else {
+        let Some(made) = builder.build(&variant, source, weights.as_deref(), &place)? else {
             eprintln!("bench: {}: {} left out: it has no such language, or its runtime is missing", workload.name, variant.name);
             continue;
         };
@@ -200,12 +200,19 @@ fn runs<'a>(built: &'a Built, workload: &'a Workload, arguments: &'a [Vec<String
     Runs { executable: &built.executable, arguments, environment: &workload.environment, place }
 }
 
-/// The profile of a run with the work that instructions are counted by, under a name that no later run replaces.
+/// A folder with the profiles of runs with the work that instructions are counted by.
 fn train(built: &Built, workload: &Workload, place: &Path) -> Result<PathBuf> {
-    runs(built, workload, &workload.counted, place).time(&[])?;
-    let profile = place.join("train.bbraw");
-    std::fs::rename(place.join("run.bbraw"), &profile).with_context(|| profile.display().to_string())?;
-    Ok(profile)
+    let folder = place.join("training");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    for (position, (binary, arguments)) in workload.training.iter().enumerate() {
+        let executable = binary.map_or_else(|| built.executable.clone(), |binary| built.executable.with_file_name(binary));
+        let arguments = std::slice::from_ref(arguments);
+        Runs { executable: &executable, arguments, environment: &workload.environment, place }.time(&[])?;
+        let profile = folder.join(format!("{position}.bbraw"));
+        std::fs::rename(place.join("run.bbraw"), &profile).with_context(|| profile.display().to_string())?;
+    }
+    Ok(folder)
 }
 
 fn versions() -> Result<String> {

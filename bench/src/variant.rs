@@ -55,7 +55,7 @@ impl Variant {
         vec![
             peer("plain", &[], Some("")),
             ours("bbprof", &[], &["bbprof", "build", "--deps=all"]),
-            Self { trained_by: Some("bbprof"), ..ours_for_c("bbprof --weights", &[]) },
+            Self { trained_by: Some("bbprof"), ..ours("bbprof --weights", &[], &["bbprof", "build", "--deps=all"]) },
             ours_for_c("bbprof -fPIC", &["-fPIC"]),
             ours("bbprof shared", &["--bbprof-storage=shared"], &["bbprof", "build", "--deps=all", "--storage=shared"]),
             ours("bbprof atomic", &["--bbprof-storage=atomic"], &["bbprof", "build", "--deps=all", "--storage=atomic"]),

@@ -19,6 +19,9 @@ pub(crate) struct Workload {
     pub(crate) counted: Vec<Vec<String>>,
     /// Arguments of each run when time is taken: about a second, so that the clock's grain and the scheduler matter little.
     pub(crate) timed: Vec<Vec<String>>,
+    /// Runs of all that is built together with the program, for a build that knows their profiles; the program's own binary where none is
+    /// named.
+    pub(crate) training: Vec<(Option<&'static str>, Vec<String>)>,
     /// What the runs find in their environment.
     pub(crate) environment: Vec<(&'static str, String)>,
 }
@@ -101,6 +104,7 @@ impl Workload {
             source: Source::Package { folder: folder.join("rust"), binary },
             counted: vec![vec![counted.to_owned()]],
             timed: vec![vec![timed.to_owned()]],
+            training: RUST.iter().map(|&(binary, counted, _)| (Some(binary), vec![counted.to_owned()])).collect(),
             environment: Vec::new(),
         };
         let kernel = |&(name, counted, timed): &(&str, &str, &str)| Self {
@@ -109,6 +113,7 @@ impl Workload {
             source: Source::Files(kernels(&folder)),
             counted: vec![vec![name.to_owned(), counted.to_owned()]],
             timed: vec![vec![name.to_owned(), timed.to_owned()]],
+            training: vec![(None, vec![name.to_owned(), counted.to_owned()])],
             environment: Vec::new(),
         };
         all.extend(RUST.iter().take(if quick { 2 } else { RUST.len() }).map(rust));
@@ -132,6 +137,7 @@ impl Workload {
             source: Source::Files(program),
             counted: vec![owned(counted)],
             timed: vec![owned(timed)],
+            training: vec![(None, owned(counted))],
             environment: Vec::new(),
         }
     }

@@ -1,8 +1,9 @@
 // Mutual tail recursion a million deep: with an increment behind the call the stack would overflow.
+// `walk`, `trot`, `sink` and `drain` ask for nothing: optimisers put their returns into one block, behind the calls.
 //@ levels: -O1 -O2 -O3 -Os
 #include <stdio.h>
 
-static unsigned long tally_even, tally_odd, tally_chain;
+static unsigned long tally_even, tally_odd, tally_chain, tally_walk, tally_trot, tally_sink, tally_drain, sunk;
 __attribute__((noinline)) int odd(unsigned n);
 
 __attribute__((noinline)) int even(unsigned n) {
@@ -26,9 +27,62 @@ __attribute__((noinline)) unsigned chain(unsigned n, unsigned (*next)(unsigned, 
   return ((unsigned (*)(unsigned, void *, void *))self)(n - 1, (void *)next, self);
 }
 
+int trot(unsigned n, int last);
+void drain(unsigned n);
+// Whether these come back is not known to the compiler.
+int (*volatile trots)(unsigned n, int last) = trot;
+void (*volatile drains)(unsigned n) = drain;
+
+__attribute__((noinline)) int leaf(unsigned n) { return (int)(n * 2654435761u >> 28); }
+
+__attribute__((noinline)) int walk(unsigned n, int last) {
+  tally_walk++;
+  if (n == 0)
+    return last;
+  switch (n % 5) {
+  case 0:
+    return trots(n - 1, leaf(n));
+  case 1:
+    return trots(n - 1, last + 1);
+  case 2:
+    if (last > 1000000)
+      return -1;
+    break;
+  default:
+    return trots(n - 1, last - 1);
+  }
+  return trots(n - 1, last ^ 1);
+}
+
+__attribute__((noinline)) int trot(unsigned n, int last) {
+  tally_trot++;
+  return n % 7 ? walk(n, last) : n ? walk(n - 1, last) : last;
+}
+
+__attribute__((noinline)) void sink(unsigned n) {
+  tally_sink++;
+  if (n % 3 == 0)
+    sunk++;
+  if (n > 7 && n % 2)
+    drains(n - 2);
+  else if (n > 7)
+    drains(n - 1);
+}
+
+__attribute__((noinline)) void drain(unsigned n) {
+  tally_drain++;
+  if (n > 3)
+    sink(n);
+}
+
 int main(void) {
   printf("%d %d\n", even(2000000), odd(1999999));
   printf("%u\n", chain(5000, NULL, (void *)chain));
+  printf("%d\n", walk(2000000, 0));
+  sink(3000000);
+  printf("%lu\n", sunk);
+  fprintf(stderr, "tally walk %lu\ntally trot %lu\n", tally_walk, tally_trot);
+  fprintf(stderr, "tally sink %lu\ntally drain %lu\n", tally_sink, tally_drain);
   fprintf(stderr, "tally even %lu\ntally odd %lu\ntally chain %lu\n", tally_even, tally_odd, tally_chain);
   return 0;
 }
