@@ -3,7 +3,7 @@
 //! Single values of a nearer place win: command line, `bbprof.toml`, package, workspace. Patterns add up. Unknown keys are errors.
 
 use crate::exit::require;
-use crate::plugin::{Counters, Filters, Part, Storage, path_array, path_limit};
+use crate::plugin::{Counters, Extra, Filters, Part, Storage, path_array, path_limit};
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Deserialize;
@@ -29,6 +29,9 @@ pub(crate) struct Settings {
     /// Leave away a part of the placement, to see what it gains; the counts are the same (repeatable)
     #[arg(long, value_enum, value_name = "PART")]
     pub without: Vec<Part>,
+    /// Ask for a part of the placement that is not there by default; the counts are the same (repeatable)
+    #[arg(long, value_enum, value_name = "PART")]
+    pub with: Vec<Extra>,
     /// Instrument only functions whose symbol matches (repeatable)
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pub include: Vec<String>,
@@ -87,6 +90,7 @@ impl Settings {
         self.ir = self.ir.or(other.ir);
         self.weights = self.weights.or(other.weights);
         self.without.extend(other.without);
+        self.with.extend(other.with);
         self.include.extend(other.include);
         self.exclude_fn.extend(other.exclude_fn);
         self.include_file.extend(other.include_file);

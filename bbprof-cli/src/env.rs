@@ -51,6 +51,7 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
         path_limit: settings.path_limit()?,
         path_array: settings.path_array()?,
         without: settings.without.clone(),
+        with: settings.with.clone(),
         ir: settings.ir.unwrap_or_default(),
         filters: settings.filters()?,
         weights: settings.frequencies()?,

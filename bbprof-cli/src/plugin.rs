@@ -13,7 +13,7 @@ mod options;
 pub(crate) use compile::{compiler_for, ensure_plugin};
 pub(crate) use host::{Clang, Rustc};
 pub(crate) use llvm::{Llvm, SUPPORTED_MAJORS};
-pub(crate) use options::{Counters, Filters, Part, PluginOptions, Storage, Tls, path_array, path_limit};
+pub(crate) use options::{Counters, Extra, Filters, Part, PluginOptions, Storage, Tls, path_array, path_limit};
 
 use crate::cache;
 use crate::installation::Installation;

@@ -1,6 +1,7 @@
 // Plan -> IR. Each counter gets one increment: load, add, store of one word, which the back end fuses into one instruction; where it does
 // not, because it does not optimise, one instruction is asked for, which no signal handler that counts there can come between.
 #include "apply.h"
+#include "loop_registers.h"
 #include "path_register.h"
 
 #include "llvm/IR/Constants.h"
@@ -219,14 +220,20 @@ private:
     } else {
       EntryStart = nullptr;
     }
+    QuietLoops.clear();
+    for (const BbprofQuietLoop &Quiet : ArrayRef(Flat.QuietLoopViews)) {
+      LoopRegisters &Made = QuietLoops.emplace_back(Word, Flat.Blocks[Quiet.header]);
+      for (uint32_t Block : ArrayRef(Flat.LoopBlocks).slice(Quiet.blocks_begin, Quiet.blocks_end - Quiet.blocks_begin))
+        Made.add(Flat.Blocks[Block]);
+    }
     countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {
       const BbprofSite &Site = Function.sites[Position];
       if (Site.kind == BBPROF_SITE_BEFORE)
-        increment(before(Flat, Site), Site.counter, nullptr);
+        incrementSite(before(Flat, Site), Site);
       else if (Site.kind == BBPROF_SITE_END)
-        increment(Flat.Blocks[Site.block]->getTerminator(), Site.counter, nullptr);
+        incrementSite(Flat.Blocks[Site.block]->getTerminator(), Site);
       else if (Site.kind == BBPROF_SITE_PHI)
         incrementByPhi(Flat, Site);
     }
@@ -234,7 +241,27 @@ private:
       increment(Counted.Before, Counted.Counter, Counted.Number);
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
       if (Function.sites[Position].kind == BBPROF_SITE_SPLIT)
-        increment(split(Flat, Function.sites[Position])->getTerminator(), Function.sites[Position].counter, nullptr);
+        incrementSite(splitInLoop(Flat, Function.sites[Position])->getTerminator(), Function.sites[Position]);
+    for (LoopRegisters &Quiet : QuietLoops)
+      Quiet.close([&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
+    LoopRegisters::promote(QuietLoops);
+  }
+
+  // Once, in memory or in a register of its loop.
+  void incrementSite(Instruction *Before, const BbprofSite &Site) {
+    if (Site.register_loop == 0)
+      return increment(Before, Site.counter, nullptr);
+    QuietLoops[Site.register_loop - 1].count(Before, Site.counter);
+  }
+
+  BasicBlock *splitInLoop(FlatFunction &Flat, const BbprofSite &Site) {
+    const Instruction *Terminator = terminator(Flat, Site.block);
+    const BasicBlock *From = Terminator->getParent(), *To = Terminator->getSuccessor(Site.position);
+    BasicBlock *Middle = split(Flat, Site);
+    for (LoopRegisters &Quiet : QuietLoops)
+      if (Quiet.contains(From) && Quiet.contains(To))
+        Quiet.add(Middle);
+    return Middle;
   }
 
   Instruction *before(FlatFunction &Flat, const BbprofSite &Site) {
@@ -362,6 +389,7 @@ private:
   // The back end makes one instruction of an increment in this function.
   bool Fuses = true;
   Instruction *EntryStart = nullptr;
+  SmallVector<LoopRegisters, 4> QuietLoops;
 };
 
 } // namespace

@@ -15,7 +15,7 @@ namespace bbprof {
 
 // A call could end the loop (exit, throw, longjmp), or dump the counters in the middle of it. Somebody else (a handler, a thread, another
 // process) may look at volatile and atomic memory, and so at how far the loop is; at all other memory the compiler lets nobody look either.
-static bool canBeWatched(const Loop &L) {
+bool canBeWatched(const Loop &L) {
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
       if (I.isVolatile() || I.isAtomic())

@@ -7,6 +7,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace llvm {
+class Loop;
 class SCEV;
 }
 
@@ -21,6 +22,9 @@ struct CountedLoop {
   const llvm::SCEV *Turns;
   unsigned Instructions; // estimated, that work out Turns
 };
+
+// Whether somebody may look at counters in the middle of the loop.
+bool canBeWatched(const llvm::Loop &L);
 
 llvm::SmallVector<CountedLoop, 4> countedLoops(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 

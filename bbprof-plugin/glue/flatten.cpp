@@ -1,10 +1,12 @@
 // IR -> flat arrays. No policy here: what may vanish is read off the attributes, the rest is decided by the Rust core.
 #include "flatten.h"
+#include "loop_registers.h"
 #include "tail_calls.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/AssemblyAnnotationWriter.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InlineAsm.h"
@@ -227,8 +229,10 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
     flattenTerminator(Flat, Block, BlockOut, FAM);
     Flat.BlockViews.push_back(BlockOut);
   }
-  if (isOptimized(F))
+  if (isOptimized(F)) {
     flattenLoops(Flat, FAM);
+    flattenQuietLoops(Flat, FAM);
+  }
   Out.blocks = Flat.BlockViews.data();
   Out.num_blocks = Flat.BlockViews.size();
   Out.opcodes = Flat.Opcodes.data();
@@ -241,6 +245,10 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
   Out.num_successors = Flat.Successors.size();
   Out.loops = Flat.LoopViews.data();
   Out.num_loops = Flat.LoopViews.size();
+  Out.quiet_loops = Flat.QuietLoopViews.data();
+  Out.num_quiet_loops = Flat.QuietLoopViews.size();
+  Out.loop_blocks = Flat.LoopBlocks.data();
+  Out.num_loop_blocks = Flat.LoopBlocks.size();
 }
 
 void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t Position) {
@@ -280,6 +288,20 @@ void FlatModule::flattenLoops(FlatFunction &Flat, FunctionAnalysisManager &FAM) 
   for (const CountedLoop &Counted : Flat.CountedLoops)
     Flat.LoopViews.push_back({BlockPositions.lookup(Counted.Latch), Counted.Slot, BlockPositions.lookup(Counted.Before),
                               Counted.BeforeSlot, Counted.Instructions, 0});
+}
+
+void FlatModule::flattenQuietLoops(FlatFunction &Flat, FunctionAnalysisManager &FAM) {
+  for (const Loop *L : FAM.getResult<LoopAnalysis>(*Flat.IR).getLoopsInPreorder()) {
+    if (!L->isInnermost() || canBeWatched(*L) || !LoopRegisters::canFlush(*L))
+      continue;
+    BbprofQuietLoop Out = {BlockPositions.lookup(L->getHeader()), 0, static_cast<uint32_t>(Flat.LoopBlocks.size()), 0};
+    for (const BasicBlock *Block : L->blocks()) {
+      Flat.LoopBlocks.push_back(BlockPositions.lookup(Block));
+      Out.instructions += static_cast<uint32_t>(count_if(*Block, [](const Instruction &I) { return isCounted(I) && !isa<PHINode>(I); }));
+    }
+    Out.blocks_end = static_cast<uint32_t>(Flat.LoopBlocks.size());
+    Flat.QuietLoopViews.push_back(Out);
+  }
 }
 
 static uint32_t terminatorKind(const Instruction &Terminator) {

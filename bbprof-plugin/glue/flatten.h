@@ -30,6 +30,8 @@ struct FlatFunction {
   std::vector<BbprofSuccessor> Successors;
   llvm::SmallVector<CountedLoop, 4> CountedLoops;
   std::vector<BbprofLoop> LoopViews;
+  std::vector<BbprofQuietLoop> QuietLoopViews;
+  std::vector<uint32_t> LoopBlocks;
 };
 
 // Whether the call may end its function: exit, throw, longjmp.
@@ -54,6 +56,7 @@ private:
   void flatten(FlatFunction &Flat, BbprofFunction &Out, llvm::FunctionAnalysisManager &FAM, const InstructionTexts *Texts);
   void flattenCall(FlatFunction &Flat, const llvm::CallBase &Call, uint32_t Position);
   void flattenLoops(FlatFunction &Flat, llvm::FunctionAnalysisManager &FAM);
+  void flattenQuietLoops(FlatFunction &Flat, llvm::FunctionAnalysisManager &FAM);
   void flattenTerminator(FlatFunction &Flat, llvm::BasicBlock &Block, BbprofBlock &Out, llvm::FunctionAnalysisManager &FAM);
 
   std::deque<std::string> StringStorage;

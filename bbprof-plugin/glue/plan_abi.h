@@ -73,6 +73,15 @@ typedef struct BbprofLoop {
   uint32_t reserved;
 } BbprofLoop;
 
+/* An innermost loop without calls and without memory that others may watch: nobody can look at counters while it runs. All of its exits can
+ * be split. */
+typedef struct BbprofQuietLoop {
+  uint32_t header;
+  uint32_t instructions; /* of all its blocks, without phis */
+  uint32_t blocks_begin; /* index the loop_blocks of the function */
+  uint32_t blocks_end;
+} BbprofQuietLoop;
+
 /* instructions_begin.. index the opcodes, instruction_locations and ir arrays of the function; debug intrinsics are left out. */
 typedef struct BbprofBlock {
   uint32_t instructions_begin;
@@ -109,6 +118,10 @@ typedef struct BbprofFunction {
   uint64_t num_successors;
   const BbprofLoop *loops;
   uint64_t num_loops;
+  const BbprofQuietLoop *quiet_loops;
+  uint64_t num_quiet_loops;
+  const uint32_t *loop_blocks;
+  uint64_t num_loop_blocks;
 } BbprofFunction;
 
 typedef struct BbprofModuleView {
@@ -139,6 +152,7 @@ typedef struct BbprofSite {
   uint32_t block;
   uint32_t position;
   uint32_t counter; /* position in the function's array, the function's first counter already added */
+  uint32_t register_loop; /* quiet loop, position + 1, in a register of which it stands; 0: in memory */
 } BbprofSite;
 
 typedef struct BbprofArray {
@@ -202,8 +216,8 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 #ifdef __cplusplus
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
-static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 128 && sizeof(BbprofLoop) == 24, "mirrors src/view.rs");
-static_assert(sizeof(BbprofModuleView) == 104 && sizeof(BbprofSite) == 16, "mirrors src/view.rs");
+static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 16, "mirrors src/view.rs");
+static_assert(sizeof(BbprofModuleView) == 104 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 48 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif
 

@@ -5,7 +5,7 @@
 
 use crate::options::Options;
 use crate::planner::{ModulePlan, plan_module};
-use crate::view::{self, Block, Call, IrPathStep, IrSite, Location, Loop, Successor};
+use crate::view::{self, Block, Call, IrPathStep, IrSite, Location, Loop, QuietLoop, Successor};
 use bbprof_format::frequencies::Frequencies;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,6 +41,10 @@ struct FunctionView {
     num_successors: u64,
     loops: *const Loop,
     num_loops: u64,
+    quiet_loops: *const QuietLoop,
+    num_quiet_loops: u64,
+    loop_blocks: *const u32,
+    num_loop_blocks: u64,
 }
 
 /// `BbprofModuleView`.
@@ -104,9 +108,13 @@ struct Owner {
 const _: () = {
     assert!(size_of::<Text>() == 16 && size_of::<Location>() == 28 && size_of::<Call>() == 20);
     assert!(
-        size_of::<Successor>() == 16 && size_of::<Block>() == 40 && size_of::<FunctionView>() == 128 && size_of::<Loop>() == 24
+        size_of::<Successor>() == 16
+            && size_of::<Block>() == 40
+            && size_of::<FunctionView>() == 160
+            && size_of::<Loop>() == 24
+            && size_of::<QuietLoop>() == 16
     );
-    assert!(size_of::<ModuleView>() == 104 && size_of::<IrSite>() == 16);
+    assert!(size_of::<ModuleView>() == 104 && size_of::<IrSite>() == 20);
     assert!(
         size_of::<ArrayOut>() == 24
             && size_of::<FunctionPlanOut>() == 48
@@ -222,6 +230,8 @@ pub unsafe extern "C" fn bbprof_plan_module(raw: *const ModuleView) -> *const Mo
                         calls: slice(f.calls, f.num_calls),
                         successors: slice(f.successors, f.num_successors),
                         loops: slice(f.loops, f.num_loops),
+                        quiet_loops: slice(f.quiet_loops, f.num_quiet_loops),
+                        loop_blocks: slice(f.loop_blocks, f.num_loop_blocks),
                     })
                     .collect(),
             };

@@ -11,6 +11,7 @@
 
 mod counted_loops;
 mod endless;
+pub(crate) mod register_loops;
 
 use crate::view;
 use bbprof_flow::Weights;

@@ -45,6 +45,13 @@ pub(crate) struct Without {
     pub loops: bool,
 }
 
+/// Parts of the placement that have to be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct With {
+    /// Counters of tight loops in registers.
+    pub registers: bool,
+}
+
 /// All options.
 #[derive(Debug)]
 pub(crate) struct Options {
@@ -63,6 +70,8 @@ pub(crate) struct Options {
     pub permuted_weights: Option<u64>,
     /// What of the placement is left away, to see what it gains.
     pub without: Without,
+    /// What of it is there only when asked for.
+    pub with: With,
     /// File with the frequencies of an earlier run, and what stands in it once it has been read.
     pub weights: Option<PathBuf>,
     pub frequencies: Option<Frequencies>,
@@ -84,6 +93,7 @@ impl Default for Options {
             path_array: None,
             permuted_weights: None,
             without: Without::default(),
+            with: With::default(),
             weights: None,
             frequencies: None,
             include_fn: Vec::new(),
@@ -152,6 +162,10 @@ impl Options {
                 "costs" => self.without.costs = true,
                 "loops" => self.without.loops = true,
                 _ => return Err(format!("without={value}: expected one of costs, loops")),
+            },
+            "with" => match value {
+                "registers" => self.with.registers = true,
+                _ => return Err(format!("with={value}: expected registers")),
             },
             "weights" => self.weights = Some(value.into()),
             "include" => self.include_fn.push(regex(value)?),

@@ -12,7 +12,7 @@ use bbprof_format::manifest::{
     Skipped, Storage, StringId, WeightSource,
 };
 use bbprof_format::{Digest, names};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What the glue applies to the IR.
 #[derive(Debug)]
@@ -82,6 +82,9 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
             manifest.paths = Some(planned.paths);
             path_steps = planned.steps;
         }
+        let registers =
+            if options.with.registers { graph::register_loops::choose(function, &graph, &sites) } else { vec![0; sites.len()] };
+        manifest.register_blocks = blocks_of(function, &registers);
         manifest.sites = sites.iter().map(|site| Site::from(*site)).collect();
         manifest.check_sites = check.iter().map(|site| Site::from(*site)).collect();
         let num_counters = manifest.num_counters() as u32;
@@ -94,8 +97,14 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
             module_counters = module_counters.checked_add(num_counters).ok_or("more than 2^32 counters in one module")?;
         }
         let first = manifest.first_counter;
-        let counters = sites.iter().zip(first..).chain(check.iter().zip(first + manifest.num_planned() as u32..));
-        let sites = counters.map(|(site, counter)| ir_site(*site, counter, &manifest, &graph)).collect();
+        let in_ir = |((site, register_loop), counter): ((&CounterSite, u32), u32)| IrSite {
+            register_loop,
+            ..ir_site(*site, counter, &manifest, &graph)
+        };
+        let planned = sites.iter().zip(registers).zip(first..);
+        // Check mode's own counters stay in memory: they owe nothing to the planned ones.
+        let checking = check.iter().zip(std::iter::repeat(0)).zip(first + manifest.num_planned() as u32..);
+        let sites = planned.chain(checking).map(in_ir).collect();
         plans.push(FunctionPlan {
             array: manifest.array,
             first_counter: first,
@@ -175,6 +184,13 @@ fn place(function: &Function, graph: &Graph, options: &Options) -> Result<(Vec<C
     Ok((sites, check))
 }
 
+/// The blocks of these loops, each its position + 1 among those of the view.
+fn blocks_of(function: &view::Function<'_>, loops: &[u32]) -> Vec<u32> {
+    let loops = loops.iter().filter_map(|number| number.checked_sub(1)).collect::<BTreeSet<u32>>();
+    let blocks = loops.iter().flat_map(|position| function.blocks_of_loop(&function.quiet_loops[*position as usize]));
+    blocks.copied().collect::<BTreeSet<u32>>().into_iter().collect()
+}
+
 /// Copies of a COMDAT function share counters exactly when graph, content and counter sites are the same.
 fn comdat_array_name(symbol: &str, function: &Function, path_steps: &[IrPathStep], storage: Storage) -> Digest {
     let mut sites = vec![storage as u8];
@@ -203,36 +219,45 @@ fn comdat_array_name(symbol: &str, function: &Function, path_steps: &[IrPathStep
 
 /// Where in the IR a counter site is.
 pub(crate) fn ir_site(site: CounterSite, counter: u32, function: &Function, graph: &Graph) -> IrSite {
-    let at_start = |node: &NodeSpan| IrSite { kind: view::SITE_BEFORE, block: node.block, position: node.begin, counter };
+    let at_start =
+        |node: &NodeSpan| IrSite { kind: view::SITE_BEFORE, block: node.block, position: node.begin, counter, register_loop: 0 };
     let node_of = |index: u32| &graph.nodes[index as usize];
     match site {
         CounterSite::Node(node) => at_start(&graph.nodes[node.index()]),
         CounterSite::PhiEdge(edge) => {
             let edge = &function.edges[edge.index()];
             let from = edge.from.expect("X -> entry is never counted by a phi");
-            IrSite { kind: view::SITE_PHI, block: node_of(from).block, position: edge.successor, counter }
+            IrSite { kind: view::SITE_PHI, block: node_of(from).block, position: edge.successor, counter, register_loop: 0 }
         }
         CounterSite::BeforeLoop(edge) => {
             let counted = graph.counted_loops.iter().find(|counted| counted.back_edge as usize == edge.index());
             let counted = counted.expect("placement counts in front of the loops that it was given");
-            IrSite { kind: view::SITE_LOOP, block: counted.latch, position: counted.position, counter }
+            IrSite { kind: view::SITE_LOOP, block: counted.latch, position: counted.position, counter, register_loop: 0 }
         }
         CounterSite::Edge(id) => {
             let edge = &function.edges[id.index()];
             match (edge.from, edge.to) {
                 (None, Some(to)) => at_start(node_of(to)),
                 (Some(from), None) if node_of(from).ends_in_call => at_start(node_of(from)),
-                (Some(from), None) => IrSite { kind: view::SITE_END, block: node_of(from).block, position: 0, counter },
+                (Some(from), None) => {
+                    IrSite { kind: view::SITE_END, block: node_of(from).block, position: 0, counter, register_loop: 0 }
+                }
                 (Some(_), Some(to)) if edge.kind == EdgeKind::Return => at_start(node_of(to)),
                 (Some(from), Some(to)) => {
                     let leaves = function.edges.iter().filter(|other| other.from == Some(from)).count();
                     let enters = function.edges.iter().filter(|other| other.to == Some(to)).count();
                     if leaves == 1 {
-                        IrSite { kind: view::SITE_END, block: node_of(from).block, position: 0, counter }
+                        IrSite { kind: view::SITE_END, block: node_of(from).block, position: 0, counter, register_loop: 0 }
                     } else if enters == 1 {
                         at_start(node_of(to))
                     } else {
-                        IrSite { kind: view::SITE_SPLIT, block: node_of(from).block, position: edge.successor, counter }
+                        IrSite {
+                            kind: view::SITE_SPLIT,
+                            block: node_of(from).block,
+                            position: edge.successor,
+                            counter,
+                            register_loop: 0,
+                        }
                     }
                 }
                 (None, None) => unreachable!("no edge runs from X to X"),
@@ -284,6 +309,7 @@ fn describe(view: &view::Module<'_>, function: &view::Function<'_>, graph: &Grap
         first_counter: 0,
         sites: Vec::new(),
         check_sites: Vec::new(),
+        register_blocks: Vec::new(),
         paths: None,
     }
 }

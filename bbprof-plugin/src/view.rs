@@ -80,6 +80,16 @@ pub(crate) struct Loop {
     pub reserved: u32,
 }
 
+/// `BbprofQuietLoop`: an innermost loop in which nobody can look at counters.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QuietLoop {
+    pub header: u32,
+    pub instructions: u32,
+    pub blocks_begin: u32,
+    pub blocks_end: u32,
+}
+
 pub(crate) const LINKAGE_INTERNAL: u32 = 1;
 pub(crate) const LINKAGE_COMDAT: u32 = 2;
 
@@ -101,6 +111,9 @@ pub(crate) struct Function<'a> {
     pub calls: &'a [Call],
     pub successors: &'a [Successor],
     pub loops: &'a [Loop],
+    pub quiet_loops: &'a [QuietLoop],
+    /// Of all quiet loops.
+    pub loop_blocks: &'a [u32],
 }
 
 /// `BbprofModuleView`, its arrays as slices.
@@ -118,6 +131,10 @@ pub(crate) struct Module<'a> {
 impl Function<'_> {
     pub(crate) fn block_calls(&self, block: &Block) -> &[Call] {
         &self.calls[block.calls_begin as usize..block.calls_end as usize]
+    }
+
+    pub(crate) fn blocks_of_loop(&self, quiet: &QuietLoop) -> &[u32] {
+        &self.loop_blocks[quiet.blocks_begin as usize..quiet.blocks_end as usize]
     }
 
     pub(crate) fn block_successors(&self, block: &Block) -> &[Successor] {
@@ -139,6 +156,8 @@ pub(crate) struct IrSite {
     pub block: u32,
     pub position: u32,
     pub counter: u32,
+    /// Quiet loop, position + 1, in a register of which it stands; 0: in memory.
+    pub register_loop: u32,
 }
 
 pub(crate) const PATH_SET: u32 = 0;

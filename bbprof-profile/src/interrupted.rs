@@ -26,25 +26,33 @@ pub struct Interruptible<'p> {
     pub blocks: Vec<u32>,
     /// Those of them in loops whose turns are counted when the loop begins: their counts may be ahead by all the turns of one loop, not by one.
     pub ahead: Vec<u32>,
+    /// Blocks of the function's loops whose counters stand in registers while they run, ascending: their counts may be behind by all the turns of
+    /// one loop.
+    pub behind: Vec<u32>,
 }
 
 impl<'p> Interruptible<'p> {
     fn new(function: &Function, symbol: &'p str, name: &'p str, blocks: Vec<u32>) -> Self {
         let counted = blocks_of_counted_loops(function);
         let ahead = blocks.iter().copied().filter(|block| counted.contains(block)).collect();
-        Self { symbol, name, blocks, ahead }
+        Self { symbol, name, blocks, ahead, behind: function.register_blocks.clone() }
     }
 }
 
-/// What may be ahead in an interrupted activation of this function, in words; empty where no loop's turns are counted in front of it.
-fn ahead_in_words(function: &Function) -> String {
-    let mut blocks: Vec<u32> = blocks_of_counted_loops(function).into_iter().collect();
-    blocks.sort_unstable();
-    let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    let in_words = || {
-        format!(", and block {listed}, in loops whose turns are counted when the loop begins, ahead by those that were not taken")
-    };
-    (!blocks.is_empty()).then(in_words).unwrap_or_default()
+/// What loops may add to that in an interrupted activation of this function, in words; empty where each of their turns is counted in memory.
+fn loops_in_words(function: &Function) -> String {
+    let mut ahead: Vec<u32> = blocks_of_counted_loops(function).into_iter().collect();
+    ahead.sort_unstable();
+    let mut words = String::new();
+    let loops = [
+        (&ahead, "whose turns are counted when the loop begins, ahead by those that were not taken"),
+        (&function.register_blocks, "whose counters stand in registers, behind by the turns that were taken"),
+    ];
+    for (blocks, what) in loops.into_iter().filter(|(blocks, _)| !blocks.is_empty()) {
+        let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        write!(words, ", and block {listed}, in loops {what}").expect("a String takes all");
+    }
+    words
 }
 
 /// The blocks of all loops whose turns are counted in front of them.
@@ -242,8 +250,8 @@ pub(crate) fn explain(function: &Function, planned: &[u64]) -> Option<Explained>
         least => format!("{least} activations or more were interrupted in it"),
     };
     let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    let ahead = ahead_in_words(function);
-    write!(words, ", in or on the way into block {listed}; each of its counts may be as many off{ahead}")
+    let loops = loops_in_words(function);
+    write!(words, ", in or on the way into block {listed}; each of its counts may be as many off{loops}")
         .expect("a String takes all");
     Some(Explained { words, blocks, solution: solve_interrupted(&cfg, &plan, planned)?, paths: None })
 }

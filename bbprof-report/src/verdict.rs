@@ -102,12 +102,13 @@ pub fn write_interruptible(profile: &Profile, out: &mut dyn Write) -> io::Result
     for function in profile.interruptible() {
         let blocks = function.blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         writeln!(out, "may be interrupted: {}: block {blocks}", one_line(function.name))?;
-        if !function.ahead.is_empty() {
-            let ahead = function.ahead.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            writeln!(
-                out,
-                "  block {ahead}: in loops whose turns are counted when the loop begins, so ahead by those that were not taken"
-            )?;
+        let loops = [
+            (&function.ahead, "whose turns are counted when the loop begins, so ahead by those that were not taken"),
+            (&function.behind, "whose counters stand in registers, so behind by the turns that were taken"),
+        ];
+        for (blocks, what) in loops.into_iter().filter(|(blocks, _)| !blocks.is_empty()) {
+            let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            writeln!(out, "  block {listed}: in loops {what}")?;
         }
     }
     Ok(())

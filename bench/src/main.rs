@@ -125,6 +125,8 @@ fn measure_programs(asked: &Asked) -> Result<()> {
     for (position, workload) in workloads.iter().enumerate() {
         eprintln!("bench: {} ({} of {})", workload.name, position + 1, workloads.len());
         all.push(measure_workload(workload, asked, &mut builder)?);
+        // Hours may have gone by: what is measured is kept, whatever comes.
+        write_results(&all, folder, "")?;
     }
     let table = results(&all)?;
     println!("{}", versions()?);
@@ -134,9 +136,15 @@ fn measure_programs(asked: &Asked) -> Result<()> {
         notes = archive::link_with_manifests(&asked.root, folder)?;
         println!("{notes}");
     }
+    write_results(&all, folder, &notes)?;
+    eprintln!("bench: also in {}/results.csv and results.md", folder.display());
+    Ok(())
+}
+
+fn write_results(all: &[Program], folder: &Path, notes: &str) -> Result<()> {
+    let table = results(all)?;
     std::fs::write(folder.join("results.csv"), table.csv())?;
     std::fs::write(folder.join("results.md"), format!("{}\n\n{}\n{notes}\n", versions()?, table.markdown()))?;
-    eprintln!("bench: also in {}/results.csv and results.md", folder.display());
     Ok(())
 }
 

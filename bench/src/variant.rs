@@ -66,13 +66,14 @@ impl Variant {
                 &["bbprof", "build", "--deps=all", "--counters=paths", "--path-limit=100000000"],
             ),
             // What each part of the placement gains: every block, patterns, a tree, with the price of splits, with loops (that is bbprof), with
-            // an earlier profile.
+            // an earlier profile; and with the counters of tight loops in registers.
             ours("bbprof without loops", &["--bbprof-without=loops"], &["bbprof", "build", "--deps=all", "--without=loops"]),
             ours(
                 "bbprof tree",
                 &["--bbprof-without=loops", "--bbprof-without=costs"],
                 &["bbprof", "build", "--deps=all", "--without=loops", "--without=costs"],
             ),
+            ours("bbprof registers", &["--bbprof-with=registers"], &["bbprof", "build", "--deps=all", "--with=registers"]),
             ours("bbprof patterns", &["--bbprof-counters=patterns"], &["bbprof", "build", "--deps=all", "--counters=patterns"]),
             ours("bbprof blocks", &["--bbprof-counters=blocks"], &["bbprof", "build", "--deps=all", "--counters=blocks"]),
             peer("clang, rustc IR PGO", &["-fprofile-generate"], Some("-Cprofile-generate=.")),

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use bbprof_format::manifest::{Manifest, Site};
+use bbprof_format::manifest::{Function, Manifest, Site};
 use bbprof_format::map::BuildMap;
 use bbprof_tests::{Case, Run, Sandbox, tool};
 use std::collections::BTreeSet;
@@ -36,8 +36,8 @@ fn library_storage_counts_the_same() {
     }
 }
 
-/// The functions of the case `loops` in which a loop's turns are counted in front of it.
-fn counted_in_front(options: &[&str]) -> BTreeSet<String> {
+/// The functions of the case `loops` of which this is true.
+fn functions_of_loops(options: &[&str], is_true: impl Fn(&Function) -> bool) -> BTreeSet<String> {
     let sandbox = Sandbox::new("in-front");
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/loops/main.c");
     Run::new(tool("bbprof-cc")).args(options).arg(source).arg("-o").arg(sandbox.join("loops")).ok();
@@ -45,11 +45,15 @@ fn counted_in_front(options: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for module in &map.body.modules {
         let module = Manifest::read(&module.manifest).unwrap().module().unwrap();
-        let counted = |sites: &[Site]| sites.iter().any(|site| matches!(site, Site::BeforeLoop(_)));
-        let functions = module.functions.iter().filter(|function| counted(&function.sites));
+        let functions = module.functions.iter().filter(|function| is_true(function));
         found.extend(functions.map(|function| module.string(function.symbol).to_owned()));
     }
     found
+}
+
+/// Those in which a loop's turns are counted in front of it.
+fn counted_in_front(options: &[&str]) -> BTreeSet<String> {
+    functions_of_loops(options, |function| function.sites.iter().any(|site| matches!(site, Site::BeforeLoop(_))))
 }
 
 #[test]
@@ -63,6 +67,34 @@ fn turns_are_counted_in_front_of_loops_that_nobody_can_watch() {
     }
     assert!(counted_in_front(&["-O2", "--bbprof-without=loops"]).is_empty());
     assert!(counted_in_front(&["-O0"]).is_empty(), "nothing is known of variables in memory");
+}
+
+/// What a loop counts in registers equals what it counts in memory in the same run, on every edge of its own.
+#[test]
+fn registers_count_the_same() {
+    for options in [&["--bbprof-with=registers"][..], &["--bbprof-with=registers", "--bbprof-without=loops"]] {
+        for name in ["calls", "gotos", "loops", "switches", "virtuals"] {
+            Case::named(name).check(options);
+        }
+    }
+    for more in ["-fPIC", "--bbprof-storage=atomic"] {
+        Case::named("loops").check(&["--bbprof-with=registers", "--bbprof-without=loops", more]);
+    }
+}
+
+#[test]
+fn counters_stand_in_registers_where_nobody_can_watch() {
+    let in_registers = |options: &[&str]| functions_of_loops(options, |function| !function.register_blocks.is_empty());
+    let found = in_registers(&["-O2", "--bbprof-with=registers"]);
+    for known in ["bits", "found"] {
+        assert!(found.contains(known), "{known} is not among {found:?}");
+    }
+    for unknown in ["watched", "up", "down"] {
+        assert!(!found.contains(unknown), "{unknown} is among {found:?}");
+    }
+    assert!(in_registers(&["-O2", "--bbprof-with=registers", "--bbprof-without=loops"]).contains("up"));
+    assert!(in_registers(&["-O2"]).is_empty(), "nobody asked for it");
+    assert!(in_registers(&["-O0", "--bbprof-with=registers"]).is_empty(), "all variables are in memory");
 }
 
 #[test]

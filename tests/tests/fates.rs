@@ -396,6 +396,15 @@ fn in_rust() {
     assert!(run.code == 128 + 6 && run.stderr.contains("was ended by SIGABRT (6)\n"), "{} {}", run.code, run.stderr);
 }
 
+/// A loop whose counters stand in registers is behind when the process dies in it, and verify says so.
+#[test]
+fn ended_in_registers() {
+    let options = ["--bbprof-with=registers", "--bbprof-without=loops"];
+    let program = compile("bbprof-cc", "c", "ends-registers", &options);
+    let behind = scenario("end_counted_loop", 128 + 11, &[UNSEEN]).interrupts("sweep").open(&["sweep"]);
+    check_all(&program, std::iter::once(&behind.says("in loops whose counters stand in registers")));
+}
+
 /// With paths counted instead of edges: in arrays, and in hash tables for all functions; all scenarios, and C++, in the long suite.
 #[test]
 fn counted_by_paths() {

@@ -19,13 +19,15 @@ fn compile(program: &CProgram, compiler: &Path, sandbox: &Sandbox, output: &str,
 }
 
 fn check_at(program: &CProgram, level: &str) {
-    check_with(program, level, "check");
+    check_with(program, &[level, "--bbprof-counters=check"]);
 }
 
-fn check_with(program: &CProgram, level: &str, counters: &str) {
+/// With a level, and options of bbprof.
+fn check_with(program: &CProgram, options: &[&str]) {
+    let level = options[0];
     let sandbox = Sandbox::new(program.name);
     let plain = compile(program, "clang-22".as_ref(), &sandbox, "plain", &[level]);
-    let profiled = compile(program, &tool("bbprof-cc"), &sandbox, "profiled", &[level, &format!("--bbprof-counters={counters}")]);
+    let profiled = compile(program, &tool("bbprof-cc"), &sandbox, "profiled", options);
     let expected = Run::new(plain).args(&program.arguments).in_folder(sandbox.path()).outcome().expect_code(program.exit_code);
     let raw = sandbox.join("run.bbraw");
     let found = Run::new(profiled)
@@ -73,6 +75,16 @@ fn ada_is_exact() {
 fn paths_are_exact() {
     let programs = if is_long() { vec![lua(), sqlite(), zstd(), ada()] } else { vec![lua()] };
     for level in levels(&["-O0", "-O2"]) {
-        programs.iter().for_each(|program| check_with(program, level, "paths-check"));
+        programs.iter().for_each(|program| check_with(program, &[level, "--bbprof-counters=paths-check"]));
+    }
+}
+
+/// So do counters that stand in registers while their loop runs.
+#[test]
+fn registers_are_exact() {
+    let programs = if is_long() { vec![lua(), sqlite(), zstd(), ada()] } else { vec![zstd()] };
+    for level in levels(&["-O2"]) {
+        let options = [level, "--bbprof-counters=check", "--bbprof-with=registers"];
+        programs.iter().for_each(|program| check_with(program, &options));
     }
 }

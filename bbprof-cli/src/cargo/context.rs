@@ -79,6 +79,7 @@ impl Context {
             path_limit: settings.path_limit()?,
             path_array: settings.path_array()?,
             without: settings.without.clone(),
+            with: settings.with.clone(),
             tls: packages.tls(),
             ir: settings.ir.unwrap_or_default(),
             filters: settings.filters()?,

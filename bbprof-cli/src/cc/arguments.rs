@@ -94,6 +94,7 @@ fn set(options: &mut PluginOptions, option: &str) -> Result<()> {
         ("path-array", Some(value)) => options.path_array = Some(path_array(value)?),
         ("path-limit", Some(value)) => options.path_limit = Some(path_limit(value)?),
         ("without", Some(value)) => options.without.push(choice(key, value)?),
+        ("with", Some(value)) => options.with.push(choice(key, value)?),
         ("tls", Some(value)) => options.tls = choice(key, value)?,
         ("ir", None | Some("1")) => options.ir = true,
         ("ir", Some("0")) => options.ir = false,
@@ -101,7 +102,7 @@ fn set(options: &mut PluginOptions, option: &str) -> Result<()> {
             pattern(&mut options.filters, key).into_iter().for_each(|list| list.push(value.to_owned()));
         }
         _ => require!(
-            "--bbprof-{option}: not an option of bbprof-cc (--bbprof-counters=, --bbprof-storage=, --bbprof-path-limit=, --bbprof-path-array=, --bbprof-tls=, --bbprof-without=, --bbprof-ir, --bbprof-weights=, --bbprof-include=, --bbprof-exclude-fn=, --bbprof-include-file=, --bbprof-exclude-file=)"
+            "--bbprof-{option}: not an option of bbprof-cc (--bbprof-counters=, --bbprof-storage=, --bbprof-path-limit=, --bbprof-path-array=, --bbprof-tls=, --bbprof-without=, --bbprof-with=, --bbprof-ir, --bbprof-weights=, --bbprof-include=, --bbprof-exclude-fn=, --bbprof-include-file=, --bbprof-exclude-file=)"
         ),
     }
     Ok(())

@@ -94,6 +94,14 @@ pub(crate) enum Part {
     Loops,
 }
 
+/// A part of the placement that has to be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Extra {
+    /// Counters of tight loops in registers while they run: faster, but a process that is killed in one loses its turns.
+    Registers,
+}
+
 /// Everything that the plugin's behaviour depends on.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PluginOptions {
@@ -106,6 +114,8 @@ pub(crate) struct PluginOptions {
     pub path_array: Option<u64>,
     /// Parts of the placement that are left away.
     pub without: Vec<Part>,
+    /// Parts of it that are there only when asked for.
+    pub with: Vec<Extra>,
     /// Keep the IR text of each block in the manifest.
     pub ir: bool,
     pub filters: Filters,
@@ -175,6 +185,9 @@ impl PluginOptions {
         }
         for part in &self.without {
             let _ = writeln!(text, "without={}", name(*part));
+        }
+        for part in &self.with {
+            let _ = writeln!(text, "with={}", name(*part));
         }
         if let Some(file) = &self.weights {
             let _ = writeln!(text, "weights={}", file.display());

@@ -114,6 +114,8 @@ pub struct Function {
     pub sites: Vec<Site>,
     /// Check mode: where each of the counters behind the planned ones is incremented, one for every edge that code can count.
     pub check_sites: Vec<Site>,
+    /// Blocks, rising, of loops whose planned counters stand in registers while they run, and reach memory where they are left.
+    pub register_blocks: Vec<u32>,
     /// Its paths, in mode [`CounterMode::Paths`]; their counters, by path number, are in the place of the planned ones unless they are hashed.
     pub paths: Option<Paths>,
 }

@@ -152,6 +152,9 @@ fn validate_counters(function: &Function, arrays: &[ArrayHeader]) -> Result<(), 
     for cut in function.paths.iter().flat_map(|paths| &paths.cuts) {
         in_range(*cut, function.edges.len(), "cut edge", "edges")?;
     }
+    for block in &function.register_blocks {
+        in_range(*block, function.num_blocks as usize, "block with counters in registers", "blocks")?;
+    }
     for site in function.sites.iter().chain(&function.check_sites) {
         match *site {
             Site::Node(node) => in_range(node, function.nodes.len(), "node of a counter", "nodes")?,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::view::{Block, Call, Function, Successor};
+use bbprof_flow::{CounterSite, EdgeId, NodeId};
 
 /// A function whose blocks are (number of instructions, terminator, successors), with these calls: (block, position, flags, callee + 1).
 struct Sample {
@@ -9,11 +10,20 @@ struct Sample {
     calls: Vec<Call>,
     successors: Vec<Successor>,
     loops: Vec<view::Loop>,
+    quiet_loops: Vec<view::QuietLoop>,
+    loop_blocks: Vec<u32>,
 }
 
 impl Sample {
     fn new(blocks: &[(u32, u32, &[u32])], calls: &[(u32, u32, u32, u32)]) -> Self {
-        let mut sample = Self { blocks: Vec::new(), calls: Vec::new(), successors: Vec::new(), loops: Vec::new() };
+        let mut sample = Self {
+            blocks: Vec::new(),
+            calls: Vec::new(),
+            successors: Vec::new(),
+            loops: Vec::new(),
+            quiet_loops: Vec::new(),
+            loop_blocks: Vec::new(),
+        };
         let mut instructions = 0;
         for (id, (len, terminator, successors)) in blocks.iter().enumerate() {
             let calls_begin = sample.calls.len() as u32;
@@ -45,7 +55,11 @@ impl Sample {
     }
 
     fn graph(&self, comes_back: &[bool]) -> Graph {
-        let function = Function {
+        build(&self.function(), comes_back)
+    }
+
+    fn function(&self) -> Function<'_> {
+        Function {
             symbol: 0,
             linkage: 0,
             unit: 0,
@@ -60,8 +74,9 @@ impl Sample {
             calls: &self.calls,
             successors: &self.successors,
             loops: &self.loops,
-        };
-        build(&function, comes_back)
+            quiet_loops: &self.quiet_loops,
+            loop_blocks: &self.loop_blocks,
+        }
     }
 }
 
@@ -162,4 +177,31 @@ fn each_last_endless_loop_vanishes_once() {
     let apart = Sample::new(&[(1, 2, &[1, 2]), (1, 1, &[1]), (1, 1, &[2])], &[]).graph(&[]);
     let from: Vec<_> = edges(&apart).into_iter().filter(|edge| edge.2 == EdgeKind::Vanish).map(|edge| edge.0).collect();
     assert_eq!(from, [Some(1), Some(2)]);
+}
+
+/// Blocks 0, then 1 and 2 in a loop, then 3. Every edge has weight 10, every block 100.
+fn loop_of_two(instructions: u32) -> Sample {
+    let blocks: [(u32, u32, &[u32]); 4] =
+        [(1, view::TERMINATOR_JUMP, &[1]), (3, view::TERMINATOR_BRANCH, &[2, 3]), (3, view::TERMINATOR_JUMP, &[1]), (1, 0, &[])];
+    let mut sample = Sample::new(&blocks, &[]);
+    sample.quiet_loops.push(view::QuietLoop { header: 1, instructions, blocks_begin: 0, blocks_end: 2 });
+    sample.loop_blocks = vec![1, 2];
+    sample
+}
+
+#[test]
+fn counters_of_a_tight_loop_stand_in_its_registers() {
+    let chosen = |sample: &Sample, sites: &[CounterSite]| register_loops::choose(&sample.function(), &sample.graph(&[]), sites);
+    let node = |node| CounterSite::Node(NodeId::new(node));
+    // 0: X -> 0, 1: 0 -> 1, 2: 1 -> 2, 3: 1 -> 3, 4: 2 -> 1.
+    let edge = |edge| CounterSite::Edge(EdgeId::new(edge));
+    let tight = loop_of_two(20);
+    let sites = [node(0), node(2), edge(1), edge(2), edge(3), edge(4)];
+    assert_eq!(chosen(&tight, &sites), [0, 1, 0, 1, 0, 1]);
+    assert_eq!(chosen(&tight, &[CounterSite::PhiEdge(EdgeId::new(4)), node(3)]), [0, 0]);
+    assert_eq!(chosen(&tight, &[node(1), node(2), edge(2), edge(4)]), [0; 4], "too many");
+    assert_eq!(chosen(&loop_of_two(21), &sites), [0; 6], "too long");
+    let mut short = loop_of_two(20);
+    short.blocks[1].weight = 79;
+    assert_eq!(chosen(&short, &sites), [0; 6], "7 turns an entry");
 }

@@ -105,6 +105,7 @@ impl ModuleMaker {
             first_counter: self.module_counters,
             sites: vec![],
             check_sites: vec![],
+            register_blocks: vec![],
             paths: None,
         };
         let cfg = function.cfg().expect("a sound graph");

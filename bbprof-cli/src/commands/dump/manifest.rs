@@ -47,6 +47,10 @@ fn write_function(module: &Module, function: &Function, full: bool, out: &mut dy
         function.array,
         function.check_sites.len()
     )?;
+    if !function.register_blocks.is_empty() {
+        let blocks: Vec<String> = function.register_blocks.iter().map(u32::to_string).collect();
+        writeln!(out, "    counters in registers in loops of block {}", blocks.join(", "))?;
+    }
     if let Some(paths) = &function.paths {
         let cuts: Vec<String> = paths.cuts.iter().map(u32::to_string).collect();
         writeln!(

@@ -1,0 +1,74 @@
+// See loop_registers.h.
+#include "loop_registers.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+using namespace llvm;
+
+namespace bbprof {
+
+bool LoopRegisters::canFlush(const Loop &L) {
+  SmallVector<Loop::Edge, 4> Exits;
+  L.getExitEdges(Exits);
+  return !Exits.empty() && all_of(Exits, [](const Loop::Edge &Exit) { return isa<BranchInst, SwitchInst>(Exit.first->getTerminator()); });
+}
+
+void LoopRegisters::count(Instruction *Before, uint32_t Counter) {
+  auto *Known = find_if(Registers, [&](const Register &R) { return R.Counter == Counter; });
+  if (Known == Registers.end()) {
+    Function &F = *Header->getParent();
+    auto *Variable = new AllocaInst(Word, F.getDataLayout().getAllocaAddrSpace(), "bbprof.turns", F.getEntryBlock().begin());
+    Registers.push_back({Counter, Variable});
+    Known = &Registers.back();
+  }
+  IRBuilder<> Builder(Before);
+  Builder.SetCurrentDebugLocation(DebugLoc());
+  Value *Old = Builder.CreateLoad(Word, Known->Variable);
+  Builder.CreateStore(Builder.CreateAdd(Old, ConstantInt::get(Word, 1)), Known->Variable);
+}
+
+// Where the loop leads to, in the order of its function's blocks.
+SmallVector<BasicBlock *, 4> LoopRegisters::exits() const {
+  SmallVector<BasicBlock *, 4> Found;
+  for (BasicBlock &Block : *Header->getParent())
+    if (!contains(&Block) && any_of(predecessors(&Block), [&](const BasicBlock *From) { return contains(From); }))
+      Found.push_back(&Block);
+  return Found;
+}
+
+void LoopRegisters::close(function_ref<void(Instruction *, uint32_t, Value *)> Flush) {
+  if (Registers.empty())
+    return;
+  for (BasicBlock *From : predecessors(Header))
+    if (!contains(From))
+      for (const Register &R : Registers)
+        new StoreInst(ConstantInt::get(Word, 0), R.Variable, From->getTerminator()->getIterator());
+  for (BasicBlock *To : exits()) {
+    SmallVector<BasicBlock *, 4> Inside;
+    copy_if(predecessors(To), std::back_inserter(Inside), [&](const BasicBlock *From) { return contains(From); });
+    bool OnlyFromInside = Inside.size() == pred_size(To);
+    Inside.erase(llvm::unique(Inside), Inside.end());
+    BasicBlock *Where = OnlyFromInside ? To : SplitBlockPredecessors(To, Inside, ".bbprof");
+    Instruction *Before = &*Where->getFirstInsertionPt();
+    for (const Register &R : Registers)
+      Flush(Before, R.Counter, new LoadInst(Word, R.Variable, "", Before->getIterator()));
+  }
+}
+
+void LoopRegisters::promote(ArrayRef<LoopRegisters> Loops) {
+  SmallVector<AllocaInst *, 8> Variables;
+  for (const LoopRegisters &Closed : Loops)
+    for (const Register &R : Closed.Registers)
+      Variables.push_back(R.Variable);
+  if (Variables.empty())
+    return;
+  DominatorTree Tree(*Variables.front()->getFunction());
+  PromoteMemToReg(Variables, Tree);
+}
+
+} // namespace bbprof
