@@ -47,11 +47,19 @@ pub(crate) enum Hashed {
     Always,
 }
 
-/// Most paths in an array when nothing else is said: this many, or so many for each edge that whole paths remain where all edges cut would leave one for each.
-/// Each has a counter of 8 bytes in each thread. On Lua, where the interpreter's loop has 1,631 edges, four times as many take a third of the
-/// increments away; four times more again, a twentieth.
-const PATH_ARRAY: u64 = 1024;
-const PATH_ARRAY_FOR_EDGE: u64 = 4;
+/// Most paths in an array when nothing else is said: this many, or so many for each edge, since all edges cut would leave one for each.
+/// Each has a counter of 8 bytes in each thread.
+#[derive(Clone, Copy)]
+struct ArraySize {
+    paths: u64,
+    for_edge: u64,
+}
+
+/// Where edges are cut to come to it. Instructions of Lua, SQLite and zstd beyond the plain build's, in units of the edge mode's: 1.36, 1.49, 1.42; with 1,024 and
+/// 4 for each edge 1.43, 1.60, 1.57; with 4,096 and 8 Lua 1.78 and zstd 2.3, because of registers that live longer.
+const CUT_TO_ARRAY: ArraySize = ArraySize { paths: 256, for_edge: 2 };
+/// Where more paths than this are counted in a hash table instead, which costs more than any cut.
+const HASHED_BEYOND: ArraySize = ArraySize { paths: 1024, for_edge: 4 };
 
 /// Instructions of counting a path in a hash table: some 24 of `__bbprof_count_path_tls`, and those that call it. Measured on Lua.
 const HASHED_COUNT_INSTRUCTIONS: u128 = 30;
@@ -68,7 +76,8 @@ pub(crate) fn plan(
 ) -> Result<PlannedPaths, String> {
     let cfg = function.cfg().map_err(|e| e.to_string())?;
     let weights = graph.frequencies();
-    let array = limits.array.unwrap_or_else(|| PATH_ARRAY.max(PATH_ARRAY_FOR_EDGE * function.edges.len() as u64));
+    let size = if limits.hashed == Hashed::Always { HASHED_BEYOND } else { CUT_TO_ARRAY };
+    let array = limits.array.unwrap_or_else(|| size.paths.max(size.for_edge * function.edges.len() as u64));
     let always_cut = into_returns_twice(function, graph, view);
     let number = |limit| PathNumbering::new(&cfg, &weights, &always_cut, limit);
     let mut numbering = number(limits.all);

@@ -1,9 +1,10 @@
 //! How many paths there are, and which edges to cut when these are too many.
 //!
-//! Real functions have more than 2^64 paths. Numbers are counted in 128 bits, and what does not fit is as good as infinite. The edges cut
-//! are the coldest, so that hot paths stay whole: as few of them, by bisection, as the limit allows. With all edges cut there is
-//! one path for each edge that leaves a node, and one more for those of the entry: the least there can be.
+//! Real functions have more than 2^64 paths. Numbers are counted in 128 bits, and what does not fit is as good as infinite. Which edges are cut,
+//! [`CheapCuts`] chooses. Where that finds no way, the coldest are: as few of them, by bisection, as the limit allows. With all edges cut
+//! there is one path for each edge that leaves a node, and one more for those of the entry: the least there can be.
 
+use super::cheap_cuts::CheapCuts;
 use super::dag::Acyclic;
 use crate::cfg::{Cfg, EdgeId, Endpoint};
 use crate::costs::Weights;
@@ -14,28 +15,39 @@ pub(super) fn cut_to_limit(cfg: &Cfg, acyclic: &Acyclic, weights: &Weights, cut:
     if fits(&cut) {
         return cut;
     }
+    let mut candidates = candidates(cfg, acyclic, &cut);
+    candidates.sort_by_key(|edge| (weights.edges[edge.index()], *edge));
+    let cut_coldest = |fits: &dyn Fn(&[bool]) -> bool| {
+        let with_coldest = |number: usize| {
+            let mut is_cut = cut.clone();
+            candidates[..number].iter().for_each(|edge| is_cut[edge.index()] = true);
+            is_cut
+        };
+        // `too_few` cuts do not suffice; `enough` do, or are all there are.
+        let (mut too_few, mut enough) = (0, candidates.len());
+        while enough - too_few > 1 {
+            let middle = too_few + (enough - too_few) / 2;
+            if fits(&with_coldest(middle)) {
+                enough = middle;
+            } else {
+                too_few = middle;
+            }
+        }
+        with_coldest(enough)
+    };
+    let few_enough = |is_cut: &[bool]| num_paths(cfg, acyclic, is_cut).is_some();
+    let countable = if few_enough(&cut) { cut.clone() } else { cut_coldest(&few_enough) };
+    let cheap = CheapCuts::new(cfg, acyclic, weights, countable).choose(limit);
+    if fits(&cheap) { cheap } else { cut_coldest(&fits) }
+}
+
+/// The edges that may be cut and are not.
+pub(super) fn candidates(cfg: &Cfg, acyclic: &Acyclic, is_cut: &[bool]) -> Vec<EdgeId> {
     let is_candidate = |edge: &EdgeId| {
         let ends = (cfg.edge(*edge).from, cfg.edge(*edge).to);
-        matches!(ends, (Endpoint::Node(from), Endpoint::Node(_)) if acyclic.is_reachable[from.index()]) && !cut[edge.index()]
+        matches!(ends, (Endpoint::Node(from), Endpoint::Node(_)) if acyclic.is_reachable[from.index()]) && !is_cut[edge.index()]
     };
-    let mut candidates: Vec<EdgeId> = cfg.edge_ids().filter(is_candidate).collect();
-    candidates.sort_by_key(|edge| (weights.edges[edge.index()], *edge));
-    let with_coldest = |number: usize| {
-        let mut is_cut = cut.clone();
-        candidates[..number].iter().for_each(|edge| is_cut[edge.index()] = true);
-        is_cut
-    };
-    // `too_few` cuts do not suffice; `enough` do, or are all there are.
-    let (mut too_few, mut enough) = (0, candidates.len());
-    while enough - too_few > 1 {
-        let middle = too_few + (enough - too_few) / 2;
-        if fits(&with_coldest(middle)) {
-            enough = middle;
-        } else {
-            too_few = middle;
-        }
-    }
-    with_coldest(enough)
+    cfg.edge_ids().filter(is_candidate).collect()
 }
 
 /// How many paths there are when these edges are cut; `None` beyond 128 bits.

@@ -133,7 +133,7 @@ impl std::error::Error for PathError {}
 const MOST_PATHS: u64 = 1 << 63;
 
 impl PathNumbering {
-    /// Numbers the paths of a graph. The edges in `cuts` are cut; where paths are more than `limit`, the coldest edges are cut until they are not, or
+    /// Numbers the paths of a graph. The edges in `cuts` are cut; where paths are more than `limit`, edges are cut where that costs least until they are not, or
     /// until all are cut, which leaves one path an edge and those of the entry twice. The same input gives the same numbers.
     ///
     /// # Panics
