@@ -169,7 +169,7 @@ static void *thread_that_sleeps(void *unused) {
   sleep(3600);
   return unused;
 }
-/* Until this many other threads wait in system calls, as /proc tells. */
+/* Until this many other threads read, poll or sleep, as /proc tells. */
 static void until_waiting(int expected) {
   for (int waiting = 0; waiting < expected; sched_yield()) {
     DIR *tasks = opendir("/proc/self/task");
@@ -180,7 +180,8 @@ static void until_waiting(int expected) {
       int file = open(path, O_RDONLY);
       (void)!read(file, state, sizeof state - 1);
       close(file);
-      waiting += atoi(task->d_name) != getpid() && strncmp(state, "202 ", 4) != 0 && state[0] >= '0' && state[0] <= '9';
+      if (atoi(task->d_name) != 0 && atoi(task->d_name) != getpid())
+        waiting += strncmp(state, "0 ", 2) == 0 || strncmp(state, "7 ", 2) == 0 || strncmp(state, "230 ", 4) == 0;
     }
     closedir(tasks);
   }
