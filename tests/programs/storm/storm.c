@@ -110,7 +110,11 @@ static void *forks(void *unused) {
       _exit(k);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    waitpid(child, NULL, 0);
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != k << 8) {
+      fprintf(stderr, "child %d (number %d): status %x: %s\n", k, (int)child, (unsigned)status, strerror(errno));
+      exit(7);
+    }
   }
   return unused;
 }
