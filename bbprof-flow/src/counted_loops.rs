@@ -39,7 +39,7 @@ impl BeforeLoops {
             }
             let weight = weights.edges[counted.back_edge.index()];
             let critical = degrees.is_critical(edge.from, edge.to);
-            let there = if critical { costs.critical_edge(weight) } else { costs.node(weight) };
+            let there = if critical { costs.critical_edge(weights, counted.back_edge) } else { costs.node(weight) };
             let before = costs.counted_loop(counted);
             if before < there {
                 chosen.insert(counted.back_edge, before);

@@ -90,7 +90,7 @@ impl Candidates {
             } else if let Some(cost) = before_loops.cost(id) {
                 ranks.others.push(Candidate { cost, arc });
             } else if degrees.is_critical(edge.from, edge.to) {
-                ranks.others.push(Candidate { cost: costs.critical_edge(weight), arc });
+                ranks.others.push(Candidate { cost: costs.critical_edge(weights, id), arc });
             } else {
                 ranks.non_critical.push(arc);
             }

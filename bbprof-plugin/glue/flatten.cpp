@@ -210,6 +210,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
   for (BasicBlock &Block : F) {
     BbprofBlock BlockOut = {};
     BlockOut.weight = Frequencies.getBlockFreq(&Block).getFrequency();
+    BlockOut.phis = static_cast<uint32_t>(range_size(Block.phis()));
     BlockOut.instructions_begin = static_cast<uint32_t>(Flat.Instructions.size());
     BlockOut.calls_begin = static_cast<uint32_t>(Flat.Calls.size());
     for (Instruction &I : Block) {

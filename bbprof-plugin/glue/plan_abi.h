@@ -91,7 +91,7 @@ typedef struct BbprofBlock {
   uint32_t successors_begin;
   uint32_t successors_end;
   uint32_t terminator;
-  uint32_t reserved;
+  uint32_t phis; /* how many it begins with */
   uint64_t weight;
 } BbprofBlock;
 

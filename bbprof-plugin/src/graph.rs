@@ -42,6 +42,8 @@ pub(crate) struct Graph {
     are_measured: bool,
     /// Loops whose turns are known in front of them.
     pub counted_loops: Vec<CountedLoop>,
+    /// By edge, the copies that code on it would need.
+    copies: Vec<u32>,
 }
 
 /// Estimates order what the earlier run says nothing between: parts that never ran, or ran as often. In measured executions
@@ -55,6 +57,7 @@ impl Graph {
             nodes: self.weights.clone(),
             edges: self.edges.iter().map(|edge| edge.weight).collect(),
             counted_loops: self.counted_loops.iter().map(|counted| counted.priced(&self.edges, self.are_measured)).collect(),
+            copies: self.copies.clone(),
         }
     }
 
@@ -148,7 +151,19 @@ pub(crate) fn build(function: &view::Function<'_>, comes_back: &[bool]) -> Graph
     }
     endless::let_endless_loops_vanish(nodes.len(), &mut edges);
     let counted_loops = counted_loops::find(function, &nodes, &edges);
-    Graph { nodes, edges, weights, are_measured: false, counted_loops }
+    let copies = edges.iter().map(|edge| copies_on(function, &nodes, edge)).collect();
+    Graph { nodes, edges, weights, are_measured: false, counted_loops, copies }
+}
+
+/// Of more phis than this, most are not copied.
+const MOST_COPIES: u32 = 2;
+
+/// Variables that have to be copied on an edge back to an earlier block, or to its own, once there is code on it.
+fn copies_on(function: &view::Function<'_>, nodes: &[NodeSpan], edge: &Edge) -> u32 {
+    match (edge.from, edge.to) {
+        (Some(from), Some(to)) if to <= from => function.blocks[nodes[to as usize].block as usize].phis.min(MOST_COPIES),
+        _ => 0,
+    }
 }
 
 fn may_vanish(call: &view::Call, comes_back: &[bool]) -> bool {

@@ -64,7 +64,7 @@ pub(crate) struct Block {
     pub successors_begin: u32,
     pub successors_end: u32,
     pub terminator: u32,
-    pub reserved: u32,
+    pub phis: u32,
     pub weight: u64,
 }
 

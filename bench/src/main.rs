@@ -154,7 +154,7 @@ fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -
     let mut built = Vec::new();
     for variant in asked.variants() {
         eprintln!("bench: {}: building {}", workload.name, variant.name);
-        let place = asked.folder.join(&workload.name).join(variant.name.replace([' ', ','], "-"));
+        let place = asked.folder.join(workload.name.replace(' ', "-")).join(variant.name.replace([' ', ','], "-"));
         let weights = match variant.trained_by {
             Some(trainer) => match built.iter().find(|(variant, ..): &&(Variant, Built, PathBuf)| variant.name == trainer) {
                 Some((_, trainer, place)) => Some(train(trainer, workload, place)?),

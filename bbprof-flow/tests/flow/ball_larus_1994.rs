@@ -23,7 +23,7 @@ const QA: u32 = 2;
 const R_EXIT: u32 = 7;
 
 /// The costs of the paper: an edge costs its weight.
-const WEIGHT_ALONE: Costs = Costs { increment: 1, jump: 0, size: 0 };
+const WEIGHT_ALONE: Costs = Costs { increment: 1, jump: 0, copy: 0, size: 0 };
 
 fn figure_1() -> (Cfg, Weights) {
     let edges = [
@@ -43,6 +43,7 @@ fn figure_1() -> (Cfg, Weights) {
         nodes: vec![44, 42, 21, 21, 42, 40, 4],
         edges: edges.iter().map(|(_, weight)| *weight).collect(),
         counted_loops: Vec::new(),
+        copies: Vec::new(),
     };
     (graph(7, edges.map(|(edge, _)| edge).to_vec()), weights)
 }
@@ -128,7 +129,7 @@ fn figure_4_early_termination_needs_the_edge_from_a() {
     edges.push(vanish(A));
     edge_weights.push(0);
     let with = graph(7, edges);
-    let weights_with = Weights { nodes: weights.nodes.clone(), edges: edge_weights, counted_loops: Vec::new() };
+    let weights_with = Weights { nodes: weights.nodes.clone(), edges: edge_weights, counted_loops: Vec::new(), copies: Vec::new() };
 
     let path = [P, Q, B, R, C, P, Q, A];
     let walked = Walked::along(&with, &path);

@@ -24,8 +24,12 @@ fn figure_1() -> (Cfg, Weights) {
         (edge(E, F), 2),
         (edge(F, X), 8),
     ];
-    let weights =
-        Weights { nodes: vec![8; 6], edges: edges.iter().map(|(_, weight)| *weight).collect(), counted_loops: Vec::new() };
+    let weights = Weights {
+        nodes: vec![8; 6],
+        edges: edges.iter().map(|(_, weight)| *weight).collect(),
+        counted_loops: Vec::new(),
+        copies: Vec::new(),
+    };
     (graph(6, edges.map(|(edge, _)| edge).to_vec()), weights)
 }
 
@@ -79,7 +83,7 @@ fn figure_3_moves_code_off_the_heavy_edges() {
 #[test]
 fn a_lone_branch_needs_no_register() {
     let cfg = graph(4, vec![edge(X, 0), edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3), edge(3, X)]);
-    let weights = Weights { nodes: vec![2, 1, 1, 2], edges: vec![2, 1, 1, 1, 1, 2], counted_loops: Vec::new() };
+    let weights = Weights { nodes: vec![2, 1, 1, 2], edges: vec![2, 1, 1, 1, 1, 2], counted_loops: Vec::new(), copies: Vec::new() };
     let plan = plan_paths(&cfg, &PathNumbering::new(&cfg, &weights, &[], 100));
     let steps: Vec<PathStep> = plan.steps.into_iter().flatten().collect();
     assert_eq!(steps.len(), 2, "{steps:?}");
@@ -90,8 +94,12 @@ fn a_lone_branch_needs_no_register() {
 #[test]
 fn a_back_edge_ends_one_path_and_begins_another() {
     let cfg = graph(3, vec![edge(X, 0), edge(0, 1), edge(0, 2), edge(1, 0), edge(2, X)]);
-    let numbering =
-        PathNumbering::new(&cfg, &Weights { nodes: vec![10; 3], edges: vec![1, 9, 1, 9, 1], counted_loops: Vec::new() }, &[], 100);
+    let numbering = PathNumbering::new(
+        &cfg,
+        &Weights { nodes: vec![10; 3], edges: vec![1, 9, 1, 9, 1], counted_loops: Vec::new(), copies: Vec::new() },
+        &[],
+        100,
+    );
     assert_eq!(numbering.cuts(), [EdgeId::new(3)]);
     assert_eq!(numbering.num_paths(), 4);
     let mut all: Vec<_> = (0..4).map(|number| numbering.path(number).expect("a path")).collect();
@@ -166,7 +174,12 @@ fn too_many_paths_lose_their_coldest_edges() {
     edges.push(edge(branches * 3, X));
     let cfg = graph(branches * 3 + 1, edges);
     let hot = |id: usize| if id.is_multiple_of(2) && id > 0 && id < 800 { 1 } else { 1000 };
-    let weights = Weights { nodes: vec![1; 601], edges: (0..cfg.num_edges()).map(hot).collect(), counted_loops: Vec::new() };
+    let weights = Weights {
+        nodes: vec![1; 601],
+        edges: (0..cfg.num_edges()).map(hot).collect(),
+        counted_loops: Vec::new(),
+        copies: Vec::new(),
+    };
     for limit in [1, 1_000, 100_000_000, u64::MAX] {
         let numbering = PathNumbering::new(&cfg, &weights, &[], limit);
         assert!(numbering.num_paths() <= limit.max(cfg.num_edges() as u64 + 2), "{limit}: {}", numbering.num_paths());
@@ -182,7 +195,7 @@ fn too_many_paths_lose_their_coldest_edges() {
 #[test]
 fn edges_that_only_a_phi_can_count_go_into_the_tree_first() {
     let cfg = graph(4, vec![edge(X, 0), edge(0, 1), edge(0, 2), indirect(1, 3), indirect(2, 3), edge(3, X)]);
-    let weights = Weights { nodes: vec![2; 4], edges: vec![2, 9, 9, 1, 1, 2], counted_loops: Vec::new() };
+    let weights = Weights { nodes: vec![2; 4], edges: vec![2, 9, 9, 1, 1, 2], counted_loops: Vec::new(), copies: Vec::new() };
     let plan = plan_paths(&cfg, &PathNumbering::new(&cfg, &weights, &[], 100));
     assert!(plan.steps[3].is_empty() && plan.steps[4].is_empty(), "{:?}", plan.steps);
 }

@@ -41,7 +41,8 @@ impl Random {
         let is_indirect = |from: Endpoint| cfg.edges().iter().any(|edge| edge.from == from && edge.splitting == Splitting::PhiOnly);
         let may_go_back = |edge: &EdgeId| !cfg.edge(*edge).vanishes() && !is_indirect(cfg.edge(*edge).from);
         let counted_loops = cfg.edge_ids().filter(may_go_back).filter_map(|edge| self.counted_loop(edge)).collect();
-        Weights { nodes, edges, counted_loops }
+        let copies = (0..cfg.num_edges()).map(|_| self.below(3)).collect();
+        Weights { nodes, edges, counted_loops, copies }
     }
 
     /// Sometimes, that this edge closes a counted loop. What a loop is does not matter to the placement.

@@ -46,7 +46,7 @@ impl Sample {
                 successors_begin,
                 successors_end: sample.successors.len() as u32,
                 terminator: *terminator,
-                reserved: 0,
+                phis: 0,
                 weight: 100,
             });
             instructions += len;
