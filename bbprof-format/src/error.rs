@@ -1,6 +1,6 @@
 //! Why some bytes are not the file they should be. The caller knows the path and puts it in front.
 
-use crate::Digest;
+use crate::{BuildId, Digest};
 
 /// Damage, a foreign file, or another version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,5 +54,15 @@ pub enum FormatError {
         kind: &'static str,
         /// Which field, what was expected and what was found.
         what: String,
+    },
+    /// The records of an image's hashed paths are damaged, or not all there. Its build map says of which functions they may be.
+    #[error("{why}, in the records of paths of {image}")]
+    HashedPaths {
+        /// Identifies the image's build map.
+        build_id: BuildId,
+        /// Path of the image, as the process saw it.
+        image: String,
+        /// What is wrong.
+        why: Box<FormatError>,
     },
 }

@@ -31,7 +31,7 @@ static CallInst *lastTailCall(BasicBlock &From) {
   while (Last && Last->isDebugOrPseudoInst())
     Last = Last->getPrevNode();
   auto *Call = dyn_cast_or_null<CallInst>(Last);
-  return Call && Call->isTailCall() && !isa<IntrinsicInst>(Call) ? Call : nullptr;
+  return Call && Call->isTailCall() && !Call->isInlineAsm() && !isa<IntrinsicInst>(Call) ? Call : nullptr;
 }
 
 // The return's value is widened by whoever made it: by the callee, if by anyone.

@@ -53,7 +53,7 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
 }
 
 fn of_interruptions(why: &str) -> String {
-    format!("{why}; {INTERRUPTED}, {AHEAD} {WHERE}")
+    format!("{why}; {INTERRUPTED}, {TURNS} {WHERE}")
 }
 
 fn caveat(raw: &RawProfile) -> Option<String> {
@@ -76,7 +76,7 @@ fn caveat(raw: &RawProfile) -> Option<String> {
     match raw.at_reset {
         (0, 0) => {}
         (0, _) => reasons.push(format!(
-            "at the {} a signal handler was running that had interrupted other code: that activation may be one execution off, {AHEAD}",
+            "at the {} a signal handler was running that had interrupted other code: that activation may be one execution off, {TURNS}",
             if raw.resets == 0 { "fork" } else { "reset" }
         )),
         (live, _) => reasons.push(format!(
@@ -96,8 +96,8 @@ fn caveat(raw: &RawProfile) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// What interrupted activations leave in counted loops.
-const AHEAD: &str = "or, in a loop whose turns are counted when it begins, ahead by those that were not taken";
+/// What interrupted activations leave in loops.
+const TURNS: &str = "or, in a loop whose turns are counted all at once, ahead or behind by some of them";
 
 /// What becomes of the counts of a thread that was stopped between two calls.
 const INTERRUPTED: &str = "where a thread was interrupted in the middle of a block, that activation, and those waiting for it to come back, may be one \

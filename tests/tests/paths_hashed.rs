@@ -88,9 +88,13 @@ fn damaged_records() {
     let count = told("count", &with(2, 0), 5);
     assert!(count.contains("walk: called 64 times by profiled code, but entered 63 times"), "{count}");
     let place = told("place", &with(0, 8 * 1000), 1);
-    assert!(place.contains("has place 8000"), "{place}");
+    assert!(
+        place.contains("has place 8000") && place.contains("functions with paths there: ") && place.contains("walk"),
+        "{place}"
+    );
     let truncated = told("truncated", &whole[..at + 100], 1);
-    assert!(truncated.contains("truncated") || truncated.contains("ends"), "{truncated}");
+    assert!(truncated.contains("truncated") && truncated.contains("in the records of paths of "), "{truncated}");
+    assert!(truncated.contains("functions with paths there: ") && truncated.contains("walk"), "{truncated}");
 }
 
 /// A pool has no room for hash tables: each process keeps its own file, with all its paths.

@@ -4,12 +4,12 @@ use super::pooled::without_pooled;
 use super::progress::Progress;
 use crate::exit::Requirement;
 use crate::locate::MapFinder;
-use anyhow::{Context, Result, bail};
-use bbprof_format::BuildId;
+use anyhow::{Context, Result, anyhow, bail};
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
 use bbprof_format::raw::{self, RawProfile};
-use bbprof_profile::{Image, Merger, Profile, merged_from_raw};
+use bbprof_format::{BuildId, FormatError};
+use bbprof_profile::{Image, Merger, Profile, demangle, merged_from_raw};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::mem::ManuallyDrop;
@@ -172,7 +172,28 @@ pub(crate) fn read_profile(path: &Path) -> Result<MergedProfile> {
     if bytes.is_empty() {
         bail!("empty file: expected a raw or merged profile");
     }
-    Ok(merged_from_raw(RawProfile::read(&bytes)?))
+    Ok(merged_from_raw(RawProfile::read(&bytes).map_err(with_functions)?))
+}
+
+/// Functions that are named where a profile's records of hashed paths cannot be read.
+const MOST_NAMED: usize = 5;
+
+/// Damaged records of hashed paths: with the functions of which they may be, as far as there is a build map.
+fn with_functions(error: FormatError) -> anyhow::Error {
+    let FormatError::HashedPaths { build_id, image, .. } = &error else { return error.into() };
+    let Ok(names) = counted_by_hashes(*build_id, Path::new(image)) else { return error.into() };
+    let more = names.len().saturating_sub(MOST_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    anyhow!("{error}: functions with paths there: {}{more}", names[..names.len().min(MOST_NAMED)].join(", "))
+}
+
+/// The functions of an image whose paths are counted in hash tables.
+fn counted_by_hashes(build_id: BuildId, image: &Path) -> Result<Vec<String>> {
+    let (_, bytes) = MapFinder::new(&[]).find(build_id, image)?;
+    let image = Image::decode(BuildMap::decode(&bytes)?)?;
+    let functions = image.modules.iter().flat_map(|linked| linked.module.functions.iter().map(|it| (&linked.module, it)));
+    let hashed = functions.filter(|(_, function)| function.is_hashed());
+    Ok(hashed.map(|(module, function)| demangle(module.string(function.symbol))).collect())
 }
 
 /// The files behind the words; folders are looked through to the bottom.

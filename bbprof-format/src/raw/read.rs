@@ -244,6 +244,11 @@ impl RawProfile {
     }
 }
 
+fn of_hashed_paths(image: &ImageCounts, why: FormatError) -> FormatError {
+    let path = String::from_utf8_lossy(&image.path).into_owned();
+    FormatError::HashedPaths { build_id: image.build_id, image: path, why: Box::new(why) }
+}
+
 fn read_entry(
     bytes: &[u8],
     complete: bool,
@@ -320,15 +325,11 @@ fn read_entry(
         }
         Entry::Hash { image, record_bytes, offset, records } => {
             let i = draft(drafts, image)?;
-            let bytes = records_bytes(bytes, record_bytes, offset, records, complete)?;
             let draft = &mut drafts[i];
-            add_records(
-                &mut draft.hashed,
-                bytes,
-                record_bytes as usize,
-                baseline,
-                draft.sizes.iter().copied().fold(0, u64::saturating_add),
-            )?;
+            let num_counters = draft.sizes.iter().copied().fold(0, u64::saturating_add);
+            records_bytes(bytes, record_bytes, offset, records, complete)
+                .and_then(|bytes| add_records(&mut draft.hashed, bytes, record_bytes as usize, baseline, num_counters))
+                .map_err(|why| of_hashed_paths(&draft.counts, why))?;
         }
         Entry::Fate { .. } | Entry::Waits { .. } | Entry::More { .. } | Entry::End => {}
     }
@@ -362,6 +363,6 @@ fn finish(draft: Draft, complete: bool) -> Result<Option<ImageCounts>, FormatErr
         }
         if bank == 0 { counts.tls_counters = sums } else { counts.global_counters = sums }
     }
-    counts.hashed_paths = finish_records(hashed)?;
+    counts.hashed_paths = finish_records(hashed).map_err(|why| of_hashed_paths(&counts, why))?;
     Ok(Some(counts))
 }
