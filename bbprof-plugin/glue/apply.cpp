@@ -180,7 +180,7 @@ private:
         Do(Step.position == 0 ? Start(Flat.Blocks[Step.block], Step.block == 0) : before(Flat, Site), Step, nullptr);
         break;
       case BBPROF_SITE_END:
-        Do(terminator(Flat, Step.block), Step, nullptr);
+        Do(inFrontOfTailCall(terminator(Flat, Step.block)), Step, nullptr);
         break;
       case BBPROF_SITE_PHI: {
         PHINode *Came = came(Flat, Site);
@@ -195,6 +195,12 @@ private:
       }
       }
     }
+    // Behind what the calling blocks do themselves, and in the order of the returning block.
+    for (const SharedReturn &Shared : Returns)
+      for (auto Kind : {BBPROF_SITE_BEFORE, BBPROF_SITE_END})
+        for (const BbprofPathStep &Step : ArrayRef(Function.path_steps, Function.num_path_steps))
+          if (Step.kind == Kind && Flat.Blocks[Step.block] == Shared.Returning)
+            Do(Shared.Call, Step, nullptr);
     Register.promote();
   }
 
@@ -220,6 +226,7 @@ private:
     } else {
       EntryStart = nullptr;
     }
+    Returns = Flat.SharedReturns;
     QuietLoops.clear();
     for (const BbprofQuietLoop &Quiet : ArrayRef(Flat.QuietLoopViews)) {
       LoopRegisters &Made = QuietLoops.emplace_back(Word, Flat.Blocks[Quiet.header]);
@@ -245,6 +252,7 @@ private:
     for (LoopRegisters &Quiet : QuietLoops)
       Quiet.close([&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
     LoopRegisters::promote(QuietLoops);
+    returnBehind(Returns);
   }
 
   // Once, in memory or in a register of its loop.
@@ -318,7 +326,21 @@ private:
   // The terminator of a block of the view: the block itself may have been cut by loadDelta, its terminator moved along.
   Instruction *terminator(FlatFunction &Flat, uint32_t Block) { return Flat.Blocks[Block]->getTerminator(); }
 
-  void increment(Instruction *Before, uint32_t Counter, Value *Amount) { incrementAt(Before, ConstantInt::get(Word, Counter), Amount); }
+  void increment(Instruction *Before, uint32_t Counter, Value *Amount) {
+    BasicBlock *Block = Before->getParent();
+    incrementAt(inFrontOfTailCall(Before), ConstantInt::get(Word, Counter), Amount);
+    // What a phi feeds there comes by other edges.
+    if (!Amount)
+      for (const SharedReturn &Shared : Returns)
+        if (Shared.Returning == Block)
+          incrementAt(Shared.Call, ConstantInt::get(Word, Counter), nullptr);
+  }
+
+  Instruction *inFrontOfTailCall(Instruction *Before) const {
+    for (const SharedReturn &Shared : Returns)
+      Before = Shared.placeFor(Before);
+    return Before;
+  }
 
   void incrementAt(Instruction *Before, Value *Counter, Value *Amount) {
     IRBuilder<> Builder(Before);
@@ -390,6 +412,7 @@ private:
   bool Fuses = true;
   Instruction *EntryStart = nullptr;
   SmallVector<LoopRegisters, 4> QuietLoops;
+  ArrayRef<SharedReturn> Returns;
 };
 
 } // namespace

@@ -1,7 +1,6 @@
 // IR -> flat arrays. No policy here: what may vanish is read off the attributes, the rest is decided by the Rust core.
 #include "flatten.h"
 #include "loop_registers.h"
-#include "tail_calls.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
@@ -109,8 +108,6 @@ FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, bool KeepText, b
       continue;
     FunctionPositions[&F] = static_cast<uint32_t>(Functions.size());
     Functions.emplace_back().IR = &F;
-    if (isOptimized(F) && !reasonToSkip(F) && returnBehindTailCalls(F))
-      FAM.invalidate(F, PreservedAnalyses::none());
   }
   for (unsigned Opcode = 0; Opcode <= Instruction::OtherOpsEnd; ++Opcode)
     OpcodeNames.push_back(string(Instruction::getOpcodeName(Opcode)));
@@ -201,6 +198,8 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
     Out.exact = 0;
     return;
   }
+  if (isOptimized(F))
+    Flat.SharedReturns = sharedReturns(F);
   auto &Frequencies = FAM.getResult<BlockFrequencyAnalysis>(F);
   BlockPositions.clear();
   for (BasicBlock &Block : F) {
@@ -263,6 +262,8 @@ void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t 
     const Instruction *Next = nextCounted(Call);
     if ((Call.doesNotReturn() && isa_and_nonnull<UnreachableInst>(Next)) || isTailCallBeforeReturn(*Plain, Next))
       Out.flags |= BBPROF_CALL_ENDS_FUNCTION;
+    if (any_of(Flat.SharedReturns, [&](const SharedReturn &Shared) { return Shared.Call == &Call; }))
+      Out.flags |= BBPROF_CALL_RETURNS_BY_OTHER;
   }
   if (isa<IntrinsicInst>(Call)) {
     if (!Out.flags)

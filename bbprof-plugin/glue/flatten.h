@@ -5,6 +5,7 @@
 #include "counted_loops.h"
 #include "llvm_compat.h"
 #include "plan_abi.h"
+#include "tail_calls.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -29,6 +30,7 @@ struct FlatFunction {
   std::vector<BbprofCall> Calls;
   std::vector<BbprofSuccessor> Successors;
   llvm::SmallVector<CountedLoop, 4> CountedLoops;
+  llvm::SmallVector<SharedReturn, 4> SharedReturns;
   std::vector<BbprofLoop> LoopViews;
   std::vector<BbprofQuietLoop> QuietLoopViews;
   std::vector<uint32_t> LoopBlocks;

@@ -33,6 +33,7 @@ enum BbprofCallFlags {
   BBPROF_CALL_ENDS_FUNCTION = 2, /* noreturn before unreachable, or a tail call before ret */
   BBPROF_CALL_INTRINSIC = 4,     /* not reported as a call */
   BBPROF_CALL_RETURNS_TWICE = 8, /* setjmp and its like */
+  BBPROF_CALL_RETURNS_BY_OTHER = 16, /* a tail call before a jump to a return: nothing is counted behind it */
 };
 
 enum BbprofCalleeKind { BBPROF_CALLEE_SYMBOL = 0, BBPROF_CALLEE_INDIRECT = 1, BBPROF_CALLEE_ASM = 2 };

@@ -53,25 +53,24 @@ static bool returnsCall(const ReturnInst &Return, const BasicBlock &From, const 
   return FromHere == &Call ? Call.hasOneUse() && widensAlike(*Return.getFunction(), Call) : isa<UndefValue>(FromHere) && Call.use_empty();
 }
 
-bool returnBehindTailCalls(Function &F) {
+SmallVector<SharedReturn, 4> sharedReturns(Function &F) {
+  SmallVector<SharedReturn, 4> Found;
   if (F.getFnAttribute("disable-tail-calls").getValueAsBool())
-    return false;
-  bool Changed = false;
-  for (BasicBlock &Block : make_early_inc_range(F)) {
-    ReturnInst *Return = onlyReturn(Block);
-    if (!Return)
-      continue;
-    SmallVector<BasicBlock *, 4> TailCalling;
-    for (BasicBlock *From : predecessors(&Block))
-      if (const CallInst *Call = lastTailCall(*From); Call && returnsCall(*Return, *From, *Call))
-        TailCalling.push_back(From);
-    for (BasicBlock *From : TailCalling)
-      FoldReturnIntoUncondBranch(Return, &Block, From);
-    Changed |= !TailCalling.empty();
-    if (!TailCalling.empty() && pred_empty(&Block) && !Block.hasAddressTaken())
-      Block.eraseFromParent();
+    return Found;
+  for (BasicBlock &Block : F)
+    if (ReturnInst *Return = onlyReturn(Block))
+      for (BasicBlock *From : predecessors(&Block))
+        if (CallInst *Call = lastTailCall(*From); Call && returnsCall(*Return, *From, *Call))
+          Found.push_back({Call, &Block});
+  return Found;
+}
+
+void returnBehind(ArrayRef<SharedReturn> Calls) {
+  for (const SharedReturn &Shared : Calls) {
+    FoldReturnIntoUncondBranch(cast<ReturnInst>(Shared.Returning->getTerminator()), Shared.Returning, Shared.Call->getParent());
+    if (pred_empty(Shared.Returning) && !Shared.Returning->hasAddressTaken())
+      Shared.Returning->eraseFromParent();
   }
-  return Changed;
 }
 
 } // namespace bbprof

@@ -2,14 +2,28 @@
 #ifndef BBPROF_TAIL_CALLS_H
 #define BBPROF_TAIL_CALLS_H
 
-#include "llvm/IR/Function.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Instructions.h"
 
 namespace bbprof {
 
-// Gives each call marked as a tail call, whose value a block shared with others returns, a return of its own. LLVM does the same right
-// before it selects instructions (CodeGenPrepare, dupRetToEnableTailCallOpts), but no longer where a counter stands behind the call:
-// then the call would need a frame, and the code would not be the program's. Whether anything changed.
-bool returnBehindTailCalls(llvm::Function &F);
+// A call marked as a tail call, whose value, if any, is returned by a block that it shares with others. LLVM gives such a call a return of its own right
+// before it selects instructions (CodeGenPrepare, dupRetToEnableTailCallOpts), but not where a counter stands behind the call: then
+// the call would need a frame, and the code would not be the program's. So what is counted behind it is counted in front of it.
+struct SharedReturn {
+  llvm::CallInst *Call;
+  llvm::BasicBlock *Returning;
+
+  // Where its block may count: in front of the call, but for what stands there already.
+  llvm::Instruction *placeFor(llvm::Instruction *Before) const {
+    return Before == Call->getParent()->getTerminator() ? Call : Before;
+  }
+};
+
+llvm::SmallVector<SharedReturn, 4> sharedReturns(llvm::Function &F);
+
+// Gives each of these calls its own return, when all counters are in place.
+void returnBehind(llvm::ArrayRef<SharedReturn> Calls);
 
 } // namespace bbprof
 

@@ -8,6 +8,7 @@
 //!
 //! Two calls do not end a node but the function: one that never returns, and a tail call before `ret`, whose activation is
 //! gone when the callee runs. A counter behind a tail call would keep the frame alive and turn bounded stacks into unbounded ones.
+//! Nor does a tail call in front of a jump to a return that others share: what is counted behind it is counted in front of it.
 
 mod counted_loops;
 mod endless;
@@ -168,7 +169,7 @@ fn copies_on(function: &view::Function<'_>, nodes: &[NodeSpan], edge: &Edge) -> 
 
 fn may_vanish(call: &view::Call, comes_back: &[bool]) -> bool {
     let known = call.callee_function.checked_sub(1).is_some_and(|callee| comes_back[callee as usize]);
-    call.flags & view::CALL_MAY_VANISH != 0 && !known
+    call.flags & view::CALL_MAY_VANISH != 0 && call.flags & view::CALL_RETURNS_BY_OTHER == 0 && !known
 }
 
 fn terminator_may_vanish(function: &view::Function<'_>, block: &view::Block, comes_back: &[bool]) -> bool {

@@ -20,6 +20,7 @@ pub(crate) const CALL_MAY_VANISH: u32 = 1;
 pub(crate) const CALL_ENDS_FUNCTION: u32 = 2;
 pub(crate) const CALL_INTRINSIC: u32 = 4;
 pub(crate) const CALL_RETURNS_TWICE: u32 = 8;
+pub(crate) const CALL_RETURNS_BY_OTHER: u32 = 16;
 
 pub(crate) const CALLEE_SYMBOL: u32 = 0;
 pub(crate) const CALLEE_INDIRECT: u32 = 1;

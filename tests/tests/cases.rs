@@ -30,7 +30,7 @@ cases!(calls, exceptions, exit_inside, gotos, longjmp, loops, switches, tail_cal
 
 #[test]
 fn library_storage_counts_the_same() {
-    for name in ["calls", "exceptions", "loops", "threads"] {
+    for name in ["calls", "exceptions", "loops", "tail_calls", "threads"] {
         Case::named(name).check(&["-fPIC"]);
         Case::named(name).check(&["--bbprof-storage=atomic"]);
     }
