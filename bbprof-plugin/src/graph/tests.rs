@@ -179,6 +179,16 @@ fn each_last_endless_loop_vanishes_once() {
     assert_eq!(from, [Some(1), Some(2)]);
 }
 
+#[test]
+fn nothing_is_counted_behind_a_tail_call_that_shares_its_return() {
+    let blocks: [(u32, u32, &[u32]); 3] = [(2, view::TERMINATOR_BRANCH, &[1, 2]), (3, view::TERMINATOR_JUMP, &[2]), (1, 0, &[])];
+    let call = |flags| Sample::new(&blocks, &[(1, 1, view::CALL_MAY_VANISH | flags, 0)]).graph(&[]);
+    assert_eq!(spans(&call(0)), [(0, 0, 2), (1, 0, 2), (1, 2, 3), (2, 0, 1)]);
+    let shared = call(view::CALL_RETURNS_BY_OTHER);
+    assert_eq!(spans(&shared), [(0, 0, 2), (1, 0, 3), (2, 0, 1)]);
+    assert!(edges(&shared).iter().all(|(.., kind)| *kind != EdgeKind::Vanish));
+}
+
 /// Blocks 0, then 1 and 2 in a loop, then 3. Every edge has weight 10, every block 100.
 fn loop_of_two(instructions: u32) -> Sample {
     let blocks: [(u32, u32, &[u32]); 4] =
