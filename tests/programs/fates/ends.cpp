@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #define FUNCTIONS(X) X(branchy) X(even) X(odd) X(descend) X(guard) X(in_thread) X(last) X(terminating)
@@ -127,7 +128,10 @@ int main(int argc, char **argv) {
     std::set_terminate(terminating);
     descend(3, throws);
   } else if (how == "thread_throws")
-    std::thread([] { descend(2, throws); }).join();
+    std::thread([] {
+      usleep(200000); // until the other one waits
+      descend(2, throws);
+    }).join();
   else if (how == "caught")
     caught();
   else if (how == "threads")
