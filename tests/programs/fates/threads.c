@@ -32,6 +32,7 @@ static void *thread_that_exits(void *unused) {
   exit(21);
 }
 static void *thread_that_ends_quietly(void *unused) {
+  usleep(100000); /* until the other one waits */
   thread_work((void *)30);
   (void)unused;
   _exit(22);
