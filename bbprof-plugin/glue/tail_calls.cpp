@@ -21,8 +21,7 @@ static ReturnInst *onlyReturn(BasicBlock &Block) {
   return Return;
 }
 
-// The call at the end of a block that jumps to the return. Lifetimes that end there are over when the callee runs: it is marked as one that
-// knows no variable of its caller.
+// The call at the end of a block that jumps to the return, with nothing in between.
 static CallInst *lastTailCall(BasicBlock &From) {
   const auto *Jump = dyn_cast<BranchInst>(From.getTerminator());
   if (!Jump || Jump->isConditional())

@@ -204,6 +204,10 @@ fn comdat_array_name(symbol: &str, function: &Function, path_steps: &[IrPathStep
         sites.push(tag);
         sites.extend_from_slice(&position.to_le_bytes());
     }
+    // What an interrupted activation leaves behind depends on these.
+    for block in &function.register_blocks {
+        sites.extend_from_slice(&block.to_le_bytes());
+    }
     if let Some(paths) = &function.paths {
         sites.push(u8::from(paths.hashed));
         sites.extend_from_slice(&paths.num_paths.to_le_bytes());
