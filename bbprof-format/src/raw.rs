@@ -27,7 +27,7 @@
 //!     64     8  fate, a guarded word: kind | status << 8 | other threads alive << 16 (at most 65,535)
 //!               kind 0 = no end was seen, 1 = exit(status), 2 = exit with unknown status, 3 = snapshot, 4 = _exit(status),
 //!               5 = quick_exit(status), 6 = abort, 7 = exec, 8 = it sent itself the signal `status`, whose default is death,
-//!               9 = a pool: the log has the fates
+//!               9 = a pool: the log has the fates, 10 = the signal `status`: the runtime saw no end, but who had started the process did
 //!     72     8  baseline in force, a guarded word: 0 = none, 1 or 2 = the segments with this role
 //!     80     8  number of threads that had counters of their own, a guarded word
 //!     88     8  number of activations that were interrupted, in the middle of a block, by signal handlers that had not returned when
@@ -50,9 +50,12 @@
 //! "SEGM"  image (u32), bank (u32: 0 = thread-local, 1 = global), offset (u64), counters (u64),
 //!         role (u32: 0 = counts, 1 and 2 = baselines: the counts at the last `bbprof_reset`), zero (u32), zero (24)
 //! "HASH"  image (u32), bytes of a record (u32), offset (u64), records (u64), zero (32)
-//! "FATE"  fate of processes in a pool (u32, as in the header: kind | status << 8), zero (u32), their number (u64)
-//! "WAIT"  the sum of all counts in the file, modulo 2^64, while the other threads waited (u64), zero (4), then 11 times: number of the
-//!         system call (u16, 65,535 = various ones), how many waited in it (u16)
+//! "FATE"  of processes in a pool, the same for each of them: fate (u32), threads that waited (u32), then how many processes these are (u64), then
+//!         interrupted activations (u32), resets (u32), what ran at the last of them (u32), all as the header of each had it; zero (28).
+//!         What "WAIT" and "NOTE" entries behind it say, up to the next "FATE", is also true of each of these processes
+//! "WAIT"  the sum of all counts in the file, modulo 2^64, while the other threads waited (u64; in a pool 0: it was that of the process's file when that
+//!         was added, or 1: it was not), zero (4), then 11 times: number of the system call (u16, 65,535 = various ones), how many waited in
+//!         it (u16)
 //! "MORE"  offset of the next entries (u64), how many (u64)
 //! "END."  zero
 //! ```
@@ -62,7 +65,7 @@
 //! "HASH" stands for paths of functions that have more of them than an array holds. A record is place (u64), path number (u64), count (u64), and in
 //! running files two baselines (u64 each) and 8 bytes that mean nothing to readers; a place is 8 * (1 + k) for the function whose counter is number k
 //! of the image, thread-local ones first, and 0 where there is no record. Several records of one path, from several threads, add up. In
-//! a running file they begin on a page and fill whole pages.
+//! a running file they begin on a page and fill whole pages; in a pool they are in ascending order, by place and number, each path once.
 //!
 //! Counts only grow. So where the sum in the last "WAIT" entry is that of the file, nobody has counted since the threads were seen to wait, and the
 //! counts are those of that moment.
@@ -71,6 +74,8 @@
 //! stored last. An image whose first segment is not yet there has counted nothing and is left out.
 
 mod checksum;
+mod ending;
+mod endings;
 mod entry;
 mod hashed;
 mod identity;
@@ -81,15 +86,15 @@ mod waits;
 mod write;
 
 use crate::{BuildId, Digest, HashedPath};
-use std::fmt;
 
+pub use ending::{Ending, Fate, signal_name};
 pub use identity::Identity;
 pub use waits::Waits;
 
 /// First bytes of a raw profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFRW";
 /// Version written and read here.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// File name extension.
 pub const EXTENSION: &str = "bbraw";
 
@@ -106,27 +111,14 @@ pub struct RawProfile {
     pub process: ProcessInfo,
     /// How far the file got.
     pub state: State,
-    /// How the process ended, as far as the runtime saw it.
-    pub fate: Fate,
-    /// How many other threads were alive when the fate was recorded; each may be inside an activation. At most 65,535.
-    pub live_threads: u32,
-    /// At the last look all other threads waited in system calls that may end by themselves; `live_threads` is 0 then.
-    pub waits: Option<Waits>,
-    /// How many activations signal handlers had interrupted that had not returned when the fate was recorded, as far as the runtime saw.
-    pub interrupted: u32,
-    /// How many times `bbprof_reset` was called: the counts are those since the last.
-    pub resets: u32,
-    /// At the last reset, or at the fork that made the process: other threads alive, and activations that handlers had interrupted. At
-    /// most 65,535 each.
-    pub at_reset: (u16, u16),
+    /// How the process ended; of a pool, that it is one.
+    pub ending: Ending,
     /// How many threads had counters of their own, dead ones included.
     pub threads: u32,
-    /// What the runtime has to say, in words.
-    pub notes: Vec<String>,
     /// Its images, in the order in which they were loaded.
     pub images: Vec<ImageCounts>,
     /// Of a pool: how many processes ended how. Empty for one process.
-    pub pooled: Vec<(Fate, u64)>,
+    pub pooled: Vec<(Ending, u64)>,
 }
 
 /// Which process it was.
@@ -158,92 +150,11 @@ pub enum State {
     Complete,
 }
 
-/// How a process ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
-    /// No exit was seen.
-    NotSeen,
-    /// By `exit` or return from `main`.
-    Exit {
-        /// The exit code, if the runtime could learn it.
-        status: Option<u8>,
-    },
-    /// It had not: a dump made while it ran.
-    Snapshot,
-    /// By `_exit` or `_Exit`, without destructors.
-    ExitAtOnce {
-        /// The exit code.
-        status: u8,
-    },
-    /// By `quick_exit`.
-    QuickExit {
-        /// The exit code.
-        status: u8,
-    },
-    /// By `abort`.
-    Abort,
-    /// Another program was executed in its place.
-    Exec,
-    /// By a signal that it sent itself.
-    OwnSignal {
-        /// The signal's number.
-        signal: u8,
-    },
-    /// These are many processes: see [`RawProfile::pooled`].
-    Pool,
-}
-
-impl fmt::Display for Fate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotSeen => write!(f, "no end was seen (killed, or still running)"),
-            Self::Exit { status: Some(status) } => write!(f, "exit {status}"),
-            Self::Exit { status: None } => write!(f, "exit (code unknown)"),
-            Self::Snapshot => write!(f, "snapshot of a running process"),
-            Self::ExitAtOnce { status } => write!(f, "exit {status} (_exit)"),
-            Self::QuickExit { status } => write!(f, "exit {status} (quick_exit)"),
-            Self::Abort => write!(f, "killed by SIGABRT (6) (abort)"),
-            Self::Exec => write!(f, "replaced by exec"),
-            Self::Pool => write!(f, "a pool of processes"),
-            Self::OwnSignal { signal } => match signal_name(*signal) {
-                Some(name) => write!(f, "killed by {name} ({signal}) (sent by itself)"),
-                None => write!(f, "killed by signal {signal} (sent by itself)"),
-            },
-        }
-    }
-}
-
-/// Names of the signals of Linux on x86-64, from 1.
-const SIGNAL_NAMES: [&str; 31] = [
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM", "STKFLT",
-    "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-];
-
-/// What a signal is called; `None` for real-time signals and what is none.
-#[must_use]
-pub fn signal_name(signal: u8) -> Option<String> {
-    let position = usize::from(signal).checked_sub(1)?;
-    SIGNAL_NAMES.get(position).map(|name| format!("SIG{name}"))
-}
-
 impl RawProfile {
     /// How the process ended, in words.
     #[must_use]
     pub fn fate_in_words(&self) -> String {
-        let end = match self.fate {
-            Fate::Exec if self.process.exec_path.is_empty() => "replaced by exec of an open file".to_owned(),
-            Fate::Exec => format!("replaced by exec of {}", String::from_utf8_lossy(&self.process.exec_path)),
-            fate => fate.to_string(),
-        };
-        let end = match &self.waits {
-            Some(waits) => format!("{end}, while {waits}"),
-            None => end,
-        };
-        match self.resets {
-            0 => end,
-            1 => format!("{end}, counted since a reset"),
-            resets => format!("{end}, counted since the last of {resets} resets"),
-        }
+        self.ending.in_words(Some(&self.process.exec_path))
     }
 }
 

@@ -6,13 +6,13 @@
 //! [`Profile::interruptible`](crate::Profile::interruptible) tells the rest.
 
 use bbprof_format::merged::{ImageCounters, MergedProfile, Process};
-use bbprof_format::raw::{Fate, RawProfile};
+use bbprof_format::raw::{Ending, Fate, RawProfile};
 
 /// Takes over what a raw profile says of its process and its counters. Build maps are not yet in it.
 #[must_use]
 pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let caveat = caveat(&raw);
+    let of_process = caveat(&raw.ending, 1);
     // The executable first: its build id stands for the process.
     let (mut own, mut libraries): (Vec<_>, Vec<_>) = raw
         .images
@@ -27,17 +27,17 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
         pid: raw.process.pid,
         number: 1,
         fate: raw.fate_in_words(),
-        caveat,
+        caveat: of_process,
         images: own.into_iter().map(|(_, build_id)| build_id).collect(),
     };
     let processes = if raw.pooled.is_empty() {
         vec![process]
     } else {
-        let of_fate = |(fate, number): &(Fate, u64)| {
-            let caveat = (*fate == Fate::NotSeen).then(|| of_interruptions("no end of these processes was seen"));
-            Process { pid: 0, number: *number, fate: fate.to_string(), caveat, ..process.clone() }
+        let of_ending = |(ending, number): &(Ending, u64)| {
+            let (fate, caveat) = (ending.in_words(None), caveat(ending, *number));
+            Process { pid: 0, number: *number, fate, caveat, ..process.clone() }
         };
-        raw.pooled.iter().map(of_fate).collect()
+        raw.pooled.iter().map(of_ending).collect()
     };
     let images = raw.images.into_iter().map(|image| ImageCounters {
         build_id: image.build_id,
@@ -52,26 +52,25 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
     MergedProfile { processes, images: images.collect() }
 }
 
-fn of_interruptions(why: &str) -> String {
-    format!("{why}; {INTERRUPTED}, {TURNS} {WHERE}")
-}
-
-fn caveat(raw: &RawProfile) -> Option<String> {
+/// What is to be said of the counts of one process, or of each of several that ended so.
+fn caveat(raw: &Ending, number: u64) -> Option<String> {
     let threads = |number: u32| if number == 1 { "1 other thread was".to_owned() } else { format!("{number} other threads were") };
+    let (these, ended) = if number == 1 { ("the process", "it ended") } else { ("these processes", "each ended") };
     let mut interrupted: Vec<String> = Vec::new();
     let mut reasons: Vec<String> = Vec::new();
     match (raw.fate, raw.live_threads) {
-        (Fate::NotSeen, _) => interrupted.push("no end of the process was seen".to_owned()),
+        (Fate::NotSeen, _) => interrupted.push(format!("no end of {these} was seen")),
+        (Fate::Signal { .. }, _) => interrupted.push(format!("a signal killed {these}")),
         (_, 0) => {
             if let Some(waits) = raw.waits.as_ref().filter(|waits| waits.went_on) {
-                interrupted.push(format!("{waits} at the last look, but counting went on before it ended"));
+                interrupted.push(format!("{waits} at the last look, but counting went on before {ended}"));
             }
         }
         (Fate::Snapshot, live) => reasons.push(format!(
             "{} running at the snapshot, which reads counter by counter: what they did meanwhile may be in some counts and not in others",
             threads(live)
         )),
-        (_, live) => interrupted.push(format!("{} running when it ended", threads(live))),
+        (_, live) => interrupted.push(format!("{} running when {ended}", threads(live))),
     }
     match raw.at_reset {
         (0, 0) => {}
@@ -90,7 +89,7 @@ fn caveat(raw: &RawProfile) -> Option<String> {
         handlers => interrupted.push(format!("{handlers} signal handlers were running that had interrupted other code")),
     }
     if !interrupted.is_empty() {
-        reasons.push(of_interruptions(&interrupted.join(", and ")));
+        reasons.push(format!("{}; {INTERRUPTED}, {TURNS} {WHERE}", interrupted.join(", and ")));
     }
     reasons.extend(raw.notes.iter().cloned());
     (!reasons.is_empty()).then(|| reasons.join("; "))

@@ -92,10 +92,10 @@ void entry_of_counters(uint32_t image, enum bank bank, uint64_t offset, uint64_t
     sink(context, &entry);
 }
 
-void entry_of_paths(const struct image *image, uint64_t offset, uint32_t record_bytes, uint64_t records, entry_sink sink, void *context) {
+void entry_of_paths(uint32_t image, uint64_t offset, uint32_t record_bytes, uint64_t records, entry_sink sink, void *context) {
     struct raw_entry entry;
     clear(&entry);
-    entry.hash.image = image->index;
+    entry.hash.image = image;
     entry.hash.record_bytes = record_bytes;
     entry.hash.offset = offset;
     entry.hash.records = records;
@@ -115,13 +115,4 @@ void entry_of_waits(uint64_t counted, const struct call_told calls[CALLS_TOLD], 
 
 void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context) {
     entry_of_counters(image->index, bank, offset, image->counters[bank], role, sink, context);
-}
-
-void entry_of_fate(uint32_t fate, uint64_t processes, entry_sink sink, void *context) {
-    struct raw_entry entry;
-    clear(&entry);
-    entry.fate.fate = fate;
-    entry.fate.processes = processes;
-    entry_seal(&entry, "FATE");
-    sink(context, &entry);
 }

@@ -61,6 +61,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     if (process->raw.in_use && others != 0) {
         /* One of them may end the process meanwhile, and say so. */
         raw_set_fate(process, fate, status, others);
+        pool_help(process);
         running = others_running_soon(process, others);
         others = others_alive(process);
     }
@@ -93,6 +94,8 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         int others = others_alive(process);
         rescue(process, others != 0);
         note_strangers(process, others);
+        if (fate == FATE_EXIT_AT_ONCE && others != 0)
+            pool_help(process);
         if (exec_path != NULL)
             entries_of_exec(exec_path, append_to_log, process);
         process->announced = fate;

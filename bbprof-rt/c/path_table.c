@@ -69,7 +69,7 @@ static bool grow(struct process *process, const struct image *image, struct path
     *chunk = (struct path_chunk){.next = table->chunks, .records = records, .num_bytes = num_bytes, .capacity = capacity};
     table->chunks = chunk;
     if (offset != 0)
-        entry_of_paths(image, offset, sizeof *records, capacity, append_to_log, process);
+        entry_of_paths(image->index, offset, sizeof *records, capacity, append_to_log, process);
     return true;
 }
 
@@ -141,7 +141,7 @@ static void rehouse(struct process *process, const struct image *image, struct p
         entries_of_note("There was no room for the paths that were known at the fork: their counts are here only if an exit was seen.",
                         append_to_log, process);
     } else if (offset != 0) {
-        entry_of_paths(image, offset, sizeof *records, chunk->capacity, append_to_log, process);
+        entry_of_paths(image->index, offset, sizeof *records, chunk->capacity, append_to_log, process);
     }
     if (records != NULL)
         platform_unmap(records, chunk->num_bytes);

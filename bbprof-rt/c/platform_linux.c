@@ -263,10 +263,6 @@ uint64_t platform_start_ticks(void) {
     return platform_stat_field("/proc/self/stat", 22, &ticks) ? ticks : 0;
 }
 
-bool platform_process_is_gone(int32_t process) {
-    return CALL3(__NR_kill, process, 0, 0) == -ESRCH;
-}
-
 uint64_t platform_namespace(void) {
     char boot[40] = {0};
     uint64_t identity = platform_number_behind("/proc/self/ns/pid");

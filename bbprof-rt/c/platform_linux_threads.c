@@ -4,30 +4,65 @@
 
 #include "text.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <time.h>
 
-bool platform_stat_field(const char *path, int number, uint64_t *value) {
+/* What /proc tells of a process or thread at one moment. */
+struct stat_line {
     char bytes[512];
+    long length;
+};
+
+static bool read_stat(const char *path, struct stat_line *line) {
     int file = platform_open(path, OPEN_READ);
     if (file < 0)
         return false;
-    long length = platform_read(file, bytes, sizeof bytes - 1);
+    line->length = platform_read(file, line->bytes, sizeof line->bytes - 1);
     platform_close(file);
-    long at = length;
-    while (at > 0 && bytes[at - 1] != ')')
+    return line->length > 0;
+}
+
+/* Where the field with this number, from 3 on, begins; none: at the end. Fields before may hold anything but a bracket. */
+static long find_field(const struct stat_line *line, int number) {
+    long at = line->length;
+    while (at > 0 && line->bytes[at - 1] != ')')
         at--;
-    if (length <= 0 || at == 0)
-        return false;
-    for (int field = 2; field < number; field++) {
-        while (at < length && bytes[at] != ' ')
+    for (int field = 2; at > 0 && field < number; field++) {
+        while (at < line->length && line->bytes[at] != ' ')
             at++;
         at++;
     }
+    return at > 0 && at < line->length ? at : line->length;
+}
+
+static bool number_at(const struct stat_line *line, long at, uint64_t *value) {
     *value = 0;
-    while (at < length && bytes[at] >= '0' && bytes[at] <= '9')
-        *value = *value * 10 + (uint64_t)(bytes[at++] - '0');
-    return at < length;
+    while (at < line->length && line->bytes[at] >= '0' && line->bytes[at] <= '9')
+        *value = *value * 10 + (uint64_t)(line->bytes[at++] - '0');
+    return at < line->length;
+}
+
+bool platform_stat_field(const char *path, int number, uint64_t *value) {
+    struct stat_line line;
+    return read_stat(path, &line) && number_at(&line, find_field(&line, number), value);
+}
+
+bool platform_process_is_gone(int32_t process) {
+    struct stat_line line;
+    char path[40];
+    uint64_t threads;
+    if (CALL3(__NR_kill, process, 0, 0) == -ESRCH)
+        return true;
+    struct text text = text_in(path, sizeof path);
+    text_add(&text, "/proc/");
+    text_add_number(&text, (uint64_t)process);
+    text_add(&text, "/stat");
+    if (!read_stat(path, &line))
+        return false;
+    /* Who only waits to be waited for has no memory any more; but a first thread waits so for the others, too. */
+    long state = find_field(&line, 3);
+    return state < line.length && line.bytes[state] == 'Z' && number_at(&line, find_field(&line, 20), &threads) && threads == 1;
 }
 
 uint64_t platform_number_behind(const char *path) {

@@ -1,8 +1,8 @@
 /* pool.c: one profile for many processes: `%m` in BBPROF_OUT.
  *
  * While a process runs, it counts in a file of its own, `NAME_r<pid>-<begin>`. When it has ended, in a way that leaves no doubt about its
- * counts, they are added to the pool, `NAME`: by itself, or else by the next process that comes to it. Those of processes that are gone, and no end of
- * which was seen, are added to a pool of their own, `NAME_killed`, so that they leave no doubt in the other.
+ * counts, they are added to the pool, `NAME`: by itself, or else by the next process that comes to it. Those of which more is to be said (no end was
+ * seen, threads ran on, and so on) are added to a pool of their own, `NAME_inexact`, together with what is to be said, so that the other is exact.
  *
  * Who holds the lock writes the sum to a file beside the pool, renames it over the pool, and removes the file that was added. The pool's
  * header tells whose that was: so where a kill came between the two, the file is removed by the next, and left out by readers. */
@@ -14,7 +14,7 @@
 
 #define LOCK_SUFFIX ".lock"
 #define SUM_SUFFIX ".new"
-#define KILLED_SUFFIX "_killed"
+#define INEXACT_SUFFIX "_inexact"
 #define FIRST_PAUSE_NS 200000u
 #define LONGEST_PAUSE_NS 20000000u
 #define PATIENCE_NS UINT64_C(10000000000) /* a guess: a stopped process may hold the lock */
@@ -72,20 +72,18 @@ static int lock(struct process *process, bool patient) {
     }
 }
 
-static const char *killed_path(struct process *process) {
-    struct text text = text_in(process->killed_path, PATH_BYTES);
+static const char *inexact_path(struct process *process) {
+    struct text text = text_in(process->inexact_path, PATH_BYTES);
     text_add_bytes(&text, process->pool_path, process->pool_at);
-    text_add(&text, KILLED_SUFFIX);
+    text_add(&text, INEXACT_SUFFIX);
     text_add(&text, process->pool_path + process->pool_at);
-    return process->killed_path;
+    return process->inexact_path;
 }
 
-/* Are these the counts of a process that has ended, from its beginning, of which nothing is to be said but how it ended? */
-static bool is_plain(const struct raw_contents *contents) {
-    uint32_t fate = (uint32_t)contents->header.fate, kind = fate & 0xff;
-    return !contents->complete && !contents->has_notes && kind != FATE_SNAPSHOT && kind < FATE_POOL &&
-           fate >> 16 == 0 && (uint32_t)contents->header.waiting == 0 && (uint32_t)contents->header.interrupted == 0 && (uint32_t)contents->header.resets == 0 &&
-           (uint32_t)contents->header.at_reset == 0;
+/* Are these the counts of one process, to the end that it came to? */
+static bool is_of_one_process(const struct raw_contents *contents) {
+    uint32_t kind = (uint32_t)contents->header.fate & 0xff;
+    return !contents->complete && kind != FATE_SNAPSHOT && kind != FATE_POOL && kind <= FATE_SIGNAL;
 }
 
 /* The lock is held; nobody counts in the file any more. */
@@ -93,11 +91,11 @@ static int add(struct process *process, const char *path, int file) {
     struct raw_contents added, pool;
     raw_contents_none(process, &pool);
     int why = raw_contents_read(process, file, &added);
-    if (why == 0 && !is_plain(&added))
+    if (why == 0 && !is_of_one_process(&added))
         why = -EAGAIN;
     if (why != 0)
         return why;
-    const char *pool_path = ((uint32_t)added.header.fate & 0xff) == FATE_NOT_SEEN ? killed_path(process) : process->pool_path;
+    const char *pool_path = ending_is_exact(added.endings) ? process->pool_path : inexact_path(process);
     int pool_file = platform_open(pool_path, OPEN_UPDATE);
     bool is_first = pool_file == -ENOENT;
     if (pool_file < 0 && !is_first)
@@ -226,6 +224,16 @@ void pool_tidy(struct process *process) {
     if (file < 0)
         return;
     sweep(process, 2);
+    platform_close(file);
+}
+
+void pool_help(struct process *process) {
+    if (process->pool_at == 0 || !process->raw.in_use)
+        return;
+    int file = lock(process, true);
+    if (file < 0)
+        return;
+    sweep(process, UINT64_MAX);
     platform_close(file);
 }
 

@@ -7,6 +7,13 @@
 #define bytes_copy bbprof_bytes_copy
 #define bytes_equal bbprof_bytes_equal
 #define counters_move bbprof_counters_move
+#define ending_begin bbprof_ending_begin
+#define ending_compare_sum bbprof_ending_compare_sum
+#define ending_is_exact bbprof_ending_is_exact
+#define ending_of_process bbprof_ending_of_process
+#define ending_put bbprof_ending_put
+#define ending_tell bbprof_ending_tell
+#define endings_alike bbprof_endings_alike
 #define entries_of_exec bbprof_entries_of_exec
 #define entries_of_image bbprof_entries_of_image
 #define entries_of_note bbprof_entries_of_note
@@ -14,7 +21,6 @@
 #define entry_is bbprof_entry_is
 #define entry_is_whole bbprof_entry_is_whole
 #define entry_of_counters bbprof_entry_of_counters
-#define entry_of_fate bbprof_entry_of_fate
 #define entry_of_paths bbprof_entry_of_paths
 #define entry_of_segment bbprof_entry_of_segment
 #define entry_of_waits bbprof_entry_of_waits
@@ -38,6 +44,9 @@
 #define others_with_counters bbprof_others_with_counters
 #define path_insert_number bbprof_path_insert_number
 #define path_of_process bbprof_path_of_process
+#define path_sums_forget bbprof_path_sums_forget
+#define path_sums_merge bbprof_path_sums_merge
+#define path_sums_of bbprof_path_sums_of
 #define path_table_acquire bbprof_path_table_acquire
 #define path_table_count bbprof_path_table_count
 #define path_tables_disown bbprof_path_tables_disown
@@ -99,6 +108,7 @@
 #define platform_working_directory bbprof_platform_working_directory
 #define platform_write_all bbprof_platform_write_all
 #define platform_write_line bbprof_platform_write_line
+#define pool_help bbprof_pool_help
 #define pool_running_path bbprof_pool_running_path
 #define pool_sum_write bbprof_pool_sum_write
 #define pool_take bbprof_pool_take

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 10u
+#define PROCESS_ABI 11u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -113,7 +113,7 @@ struct process {
     char test_name[256];
     char pool_path[PATH_BYTES];
     char path_scratch[2][PATH_BYTES];
-    char pool_scratch[PATH_BYTES], sweep_path[PATH_BYTES], killed_path[PATH_BYTES];
+    char pool_scratch[PATH_BYTES], sweep_path[PATH_BYTES], inexact_path[PATH_BYTES];
     _Alignas(8) uint8_t buffer[BUFFER_BYTES]; /* what is written */
     _Alignas(8) uint8_t piece[PIECE_BYTES];   /* what is read */
 };
@@ -228,9 +228,8 @@ void entries_of_image(const struct image *image, entry_sink sink, void *context)
 bool entry_is_whole(const struct raw_entry *entry);
 void entry_of_counters(uint32_t image, enum bank bank, uint64_t offset, uint64_t counters, enum raw_role role, entry_sink sink,
                        void *context);
-void entry_of_fate(uint32_t fate, uint64_t processes, entry_sink sink, void *context);
 void entry_of_segment(const struct image *image, enum bank bank, uint64_t offset, enum raw_role role, entry_sink sink, void *context);
-void entry_of_paths(const struct image *image, uint64_t offset, uint32_t record_bytes, uint64_t records, entry_sink sink, void *context);
+void entry_of_paths(uint32_t image, uint64_t offset, uint32_t record_bytes, uint64_t records, entry_sink sink, void *context);
 /* Of all other threads that wait: in which system calls, and the sum of all counts meanwhile. */
 void entry_of_waits(uint64_t counted, const struct call_told calls[CALLS_TOLD], entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
@@ -259,6 +258,8 @@ void pool_running_path(const struct process *process, uint32_t pid, uint64_t beg
 void pool_tidy(struct process *process);
 /* The process has ended, its fate stands in its file: adds that to the pool, and all that others left. False: it keeps its file. */
 bool pool_take(struct process *process);
+/* Adds what others left, and not its own: it has still to end. */
+void pool_help(struct process *process);
 
 /* others.c: other threads */
 /* Those that are known to have counters in these banks, up to the last, and are not yet dead. */

@@ -73,14 +73,29 @@ static int tell_segment(struct raw_contents *contents, const struct raw_entry *e
     struct told_image *image = image_number(contents, entry->segment.image);
     if (image == NULL || entry->segment.bank >= NUM_BANKS || entry->segment.counters != told_counters(image, entry->segment.bank))
         return -EBADMSG;
-    /* Baselines are of windows, which nobody adds. */
-    if (entry->segment.role != ROLE_COUNTS)
+    bool is_baseline = entry->segment.role != ROLE_COUNTS;
+    if (is_baseline && entry->segment.role != (uint32_t)contents->header.baseline)
         return 0;
     struct told_segment *segment = process_allocate(contents->process, sizeof *segment);
     if (segment == NULL)
         return -ENOMEM;
-    *segment = (struct told_segment){contents->segments, image, entry->segment.bank, entry->segment.offset};
+    *segment = (struct told_segment){contents->segments, image, entry->segment.bank, is_baseline, entry->segment.offset};
     contents->segments = segment;
+    return 0;
+}
+
+static int tell_paths(struct raw_contents *contents, const struct raw_entry *entry) {
+    struct told_image *image = image_number(contents, entry->hash.image);
+    uint64_t last, num_bytes;
+    if (image == NULL || entry->hash.record_bytes != told_record_bytes(contents) ||
+        __builtin_mul_overflow(entry->hash.records, (uint64_t)entry->hash.record_bytes, &num_bytes) ||
+        __builtin_add_overflow(entry->hash.offset, num_bytes, &last))
+        return -EBADMSG;
+    struct told_paths *paths = process_allocate(contents->process, sizeof *paths);
+    if (paths == NULL)
+        return -ENOMEM;
+    *paths = (struct told_paths){contents->paths, image, entry->hash.offset, entry->hash.records};
+    contents->paths = paths;
     return 0;
 }
 
@@ -90,21 +105,19 @@ static int tell(void *context, const struct raw_entry *entry) {
         return tell_image(contents, entry);
     if (entry_is(entry, "SEGM"))
         return tell_segment(contents, entry);
+    if (entry_is(entry, "HASH"))
+        return tell_paths(contents, entry);
+    if (entry_is(entry, "FATE"))
+        return contents->complete ? ending_begin(contents, entry) : -EBADMSG;
+    if (entry_is(entry, "WAIT") || entry_is(entry, "NOTE"))
+        return ending_tell(contents, entry);
     if (entry_is(entry, "PRES")) {
         struct told_image *image = image_number(contents, entry->text.image);
         if (image == NULL)
             return -EBADMSG;
         image->presence = raw_checksum(image->presence, entry->text.bytes, sizeof entry->text.bytes);
         image->presence = raw_checksum_step(image->presence, entry->text.length);
-    } else if (entry_is(entry, "FATE")) {
-        struct told_fate *fate = process_allocate(contents->process, sizeof *fate);
-        if (fate == NULL)
-            return -ENOMEM;
-        *fate = (struct told_fate){contents->fates, entry->fate.fate, entry->fate.processes};
-        contents->fates = fate;
-    } else if (entry_is(entry, "NOTE")) {
-        contents->has_notes = true;
-    } else if (!entry_is(entry, "PATH") && !entry_is(entry, "EXEC") && !entry_is(entry, "WAIT")) {
+    } else if (!entry_is(entry, "PATH") && !entry_is(entry, "EXEC")) {
         return -EBADMSG;
     }
     return 0;
@@ -129,6 +142,11 @@ static int check_header(struct raw_contents *contents) {
     if (!bytes_equal(header->magic, RAW_MAGIC, sizeof header->magic) || header->version != RAW_VERSION ||
         header->check != raw_checksum(RAW_CHECKSUM_SEED, header, offsetof(struct raw_header, check)))
         return -EBADMSG;
+    const uint64_t words[] = {header->waiting,     header->fate,   header->baseline, header->threads,
+                              header->interrupted, header->resets, header->at_reset};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!raw_is_guarded(words[i]))
+            return -EBADMSG;
     contents->complete = bytes_equal(header->state, RAW_STATE_COMPLETE, sizeof header->state);
     if (!contents->complete)
         return bytes_equal(header->state, RAW_STATE_RUNNING, sizeof header->state) ? 0 : -EBADMSG;
@@ -147,5 +165,9 @@ int raw_contents_read(struct process *process, int file, struct raw_contents *co
     int why = platform_read_at(file, 0, &contents->header, sizeof contents->header);
     if (why == 0)
         why = check_header(contents);
-    return why != 0 ? why : raw_contents_walk(contents, tell, contents);
+    if (why == 0 && !contents->complete)
+        why = ending_of_process(contents);
+    if (why == 0)
+        why = raw_contents_walk(contents, tell, contents);
+    return why != 0 || contents->complete ? why : ending_compare_sum(contents);
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define RAW_MAGIC "BBPROFRW"
-#define RAW_VERSION 5u
+#define RAW_VERSION 6u
 #define RAW_STATE_RUNNING "RUN "
 #define RAW_STATE_COMPLETE "DONE"
 #define RAW_PAGE_BYTES 4096u
@@ -47,6 +47,7 @@ enum raw_fate {
     FATE_EXEC,
     FATE_OWN_SIGNAL, /* raise, kill */
     FATE_POOL,       /* the log tells those of many processes */
+    FATE_SIGNAL,     /* told by who had started it and waited for it; never by the runtime */
 };
 /* Stands for the system calls that an entry has no place for. */
 #define RAW_OTHER_CALLS 0xffffu
@@ -78,9 +79,10 @@ struct raw_entry {
             uint64_t zeros[4];
         } hash;
         struct {
-            uint32_t fate, zero; /* kind | status << 8 */
+            uint32_t fate, waiting; /* as in the header of each of them, like what follows */
             uint64_t processes;
-            uint64_t zeros[5];
+            uint32_t interrupted, resets, at_reset, zero;
+            uint64_t zeros[3];
         } fate;
         struct {
             uint64_t counted;
@@ -141,6 +143,10 @@ static inline uint64_t raw_checksum(uint64_t sum, const void *bytes, size_t num_
 /* A value with its complement above it: one store, and damage shows. */
 static inline uint64_t raw_guarded(uint32_t value) {
     return (uint64_t)value | (uint64_t)~value << 32;
+}
+
+static inline int raw_is_guarded(uint64_t word) {
+    return word == raw_guarded((uint32_t)word);
 }
 
 #endif

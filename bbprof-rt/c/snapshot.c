@@ -75,7 +75,7 @@ int snapshot_write(struct process *process, enum raw_fate fate, int status, int 
     for (struct image *image = process->images; image != NULL; image = image->next) {
         uint64_t paths = path_tables_frozen(image);
         if (paths != 0)
-            entry_of_paths(image, offset, RAW_PATH_COMPLETE_BYTES, paths, stream_put_entry, &stream);
+            entry_of_paths(image->index, offset, RAW_PATH_COMPLETE_BYTES, paths, stream_put_entry, &stream);
         offset += paths * RAW_PATH_COMPLETE_BYTES;
     }
     stream_put_end(&stream);

@@ -21,7 +21,7 @@ fn check_links(links: &[Link], how: &str, code: Result<i32, i32>, tls: [u64; 5],
         assert_tls(&profile, tls);
         assert_global(&profile, [1, 1]);
         assert_end(&profile, state, fate);
-        assert_eq!(profile.live_threads, 0);
+        assert_eq!(profile.ending.live_threads, 0);
         assert_eq!(profile.images.len(), 1);
         assert_eq!(profile.images[0].presence, [true, false, true]);
         assert_eq!(profile.images[0].path, program(link).into_os_string().into_encoded_bytes());

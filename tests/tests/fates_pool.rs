@@ -4,8 +4,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use bbprof_format::raw::{Fate, RawProfile};
-use bbprof_tests::{Exported, Outcome, Run, Sandbox, tool};
+use bbprof_format::raw::{Ending, Fate, RawProfile};
+use bbprof_tests::{Exported, Outcome, Run, Sandbox, is_long, tool};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Calls of `step` by each process.
@@ -17,9 +18,16 @@ fn source(name: &str) -> PathBuf {
 
 /// A folder with the program and its library; profiles go to `raw` in it.
 fn built() -> Sandbox {
+    built_with(&[])
+}
+
+/// All paths are counted in hash tables.
+const HASHED: &[&str] = &["--bbprof-counters=paths", "--bbprof-path-array=0"];
+
+fn built_with(more: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new("pool");
     let compile = |output: &str, source: PathBuf, options: &[&str]| {
-        let run = Run::new(tool("bbprof-cc")).args(["-O2", "-D_GNU_SOURCE"]).args(options).arg(source);
+        let run = Run::new(tool("bbprof-cc")).args(["-O2", "-D_GNU_SOURCE", "-pthread"]).args(options).args(more).arg(source);
         run.arg("-o").arg(sandbox.join(output)).ok();
     };
     compile("pool", source("pool.c"), &[]);
@@ -42,7 +50,7 @@ fn pool(sandbox: &Sandbox) -> (PathBuf, Vec<(Fate, u64)>) {
     let profiles = sandbox.raw_profiles("raw");
     assert_eq!(profiles.len(), 1, "{}", profiles[0].display());
     Run::new(tool("bbprof")).arg("verify").args(&profiles).ok();
-    let mut fates = read(&profiles[0]).pooled;
+    let mut fates: Vec<(Fate, u64)> = read(&profiles[0]).pooled.into_iter().map(|(ending, n)| (ending.fate, n)).collect();
     fates.sort_by_key(|(fate, _)| fate.to_string());
     (profiles[0].clone(), fates)
 }
@@ -115,7 +123,16 @@ fn other_images() {
 /// Killed in the middle of adding: at the lock, before and while the sum is written, before it takes its place. Others add it later.
 #[test]
 fn killed_in_the_middle() {
-    let sandbox = built();
+    killed_in_the_middle_with(&[]);
+}
+
+#[test]
+fn killed_in_the_middle_of_adding_paths() {
+    killed_in_the_middle_with(HASHED);
+}
+
+fn killed_in_the_middle_with(options: &[&str]) {
+    let sandbox = built_with(options);
     run(&sandbox, &["1", "exit"]).expect_code(0);
     run(&sandbox, &["20", "in the middle", "one"]).expect_code(0);
     let (_, fates) = pool(&sandbox);
@@ -127,7 +144,16 @@ fn killed_in_the_middle() {
 /// Killed somewhere between the end of their work and their own: what they did is counted once.
 #[test]
 fn killed_while_adding() {
-    let sandbox = built();
+    killed_while_adding_with(&[]);
+}
+
+#[test]
+fn killed_while_adding_paths() {
+    killed_while_adding_with(HASHED);
+}
+
+fn killed_while_adding_with(options: &[&str]) {
+    let sandbox = built_with(options);
     run(&sandbox, &["200", "killed", "one"]).expect_code(0);
     assert_eq!(steps(&sandbox), 201 * CALLS);
     run(&sandbox, &["5", "exit"]).expect_code(0);
@@ -135,10 +161,10 @@ fn killed_while_adding() {
     for path in sandbox.raw_profiles("raw") {
         let profile = read(&path);
         assert!(
-            !profile.pooled.is_empty() || profile.fate == Fate::NotSeen,
+            !profile.pooled.is_empty() || profile.ending.fate == Fate::NotSeen,
             "{}: {:?} was not added",
             path.display(),
-            profile.fate
+            profile.ending.fate
         );
     }
 }
@@ -150,10 +176,10 @@ fn killed_from_outside() {
     run(&sandbox, &["200", "waits", "one"]).expect_code(0);
     let profiles = sandbox.raw_profiles("raw");
     assert_eq!(std::fs::read_dir(sandbox.join("raw")).unwrap().count(), 3, "two pools and the lock: {profiles:?}");
-    let of = |fate: Fate, profile: &RawProfile| profile.pooled == [(fate, if fate == Fate::NotSeen { 200 } else { 1 })];
+    let of = |fate: Fate, profile: &RawProfile| profile.pooled == [(fate.into(), if fate == Fate::NotSeen { 200 } else { 1 })];
     let pools: Vec<RawProfile> = profiles.iter().map(|path| read(path)).collect();
     assert!(of(Fate::Exit { status: Some(0) }, &pools[0]) && of(Fate::NotSeen, &pools[1]), "{profiles:?}");
-    assert!(profiles[1].to_string_lossy().ends_with("_killed.bbraw"));
+    assert!(profiles[1].to_string_lossy().ends_with("_inexact.bbraw"));
     assert_eq!(steps(&sandbox), 201 * CALLS);
     Run::new(tool("bbprof")).arg("verify").arg(&profiles[0]).ok();
     let verified = Run::new(tool("bbprof")).arg("verify").arg(&profiles[1]).outcome().expect_code(5).text();
@@ -163,6 +189,65 @@ fn killed_from_outside() {
     Run::new(tool("bbprof")).arg("merge").arg("-o").arg(&merged).args(&profiles).ok();
     let verified = Run::new(tool("bbprof")).arg("verify").arg(&merged).outcome().expect_code(5).text();
     assert!(verified.contains("(200 processes of a pool): no end of these processes was seen"), "{verified}");
+}
+
+fn told_steps(outcome: &Outcome) -> u64 {
+    outcome.text().trim_end_matches(" steps\n").parse().unwrap()
+}
+
+/// What is to be said of their counts is said for as many as it is true of; nothing else keeps a file.
+#[test]
+fn of_which_more_is_to_be_said() {
+    for options in [&[][..], HASHED] {
+        let sandbox = built_with(options);
+        let children = if is_long() { 10_000 } else { 60 };
+        let told = told_steps(&run(&sandbox, &[&children.to_string(), "caveats"]).expect_code(0));
+        assert_eq!(std::fs::read_dir(sandbox.join("raw")).unwrap().count(), 3, "two pools and the lock");
+        let profiles = sandbox.raw_profiles("raw");
+        let verified = Run::new(tool("bbprof")).arg("verify").arg(&profiles[0]).ok().text();
+        // A thread that has not come to its wait is called running, on a busy machine.
+        assert!(verified.contains("exit 7, counted since a reset\n"), "{verified}");
+        let verified = Run::new(tool("bbprof")).arg("verify").arg(&profiles[1]).outcome().expect_code(5).text();
+        let each = children / 5;
+        for expected in [
+            "1 other thread was running when each ended;",
+            "a signal handler was running that had interrupted other code;",
+            "1 other thread was running at the reset, which reads counter by counter",
+        ] {
+            assert!(verified.contains(expected), "{expected}: {verified}");
+        }
+        let endings: Vec<_> = profiles.iter().flat_map(|path| read(path).pooled).collect();
+        let number = |of: &dyn Fn(&Ending) -> bool| -> u64 { endings.iter().filter(|(end, _)| of(end)).map(|(_, n)| n).sum() };
+        let waiting = |end: &Ending| end.waits.is_some() || end.live_threads == 2;
+        assert_eq!(number(&|_| true), children + 1);
+        assert_eq!([number(&waiting), number(&|end| end.interrupted > 0), number(&|end| end.resets > 0)], [each, each, 2 * each]);
+        let bytes: u64 = profiles.iter().map(|path| std::fs::metadata(path).unwrap().len()).sum();
+        assert!(bytes < 20_000, "{bytes} bytes");
+        assert_eq!(steps(&sandbox), told);
+    }
+}
+
+/// The same paths as in files of their own, which other code adds up.
+#[test]
+fn paths_in_hash_tables() {
+    let sandbox = built_with(HASHED);
+    let children = if is_long() { "10000" } else { "130" };
+    for (pattern, folder) in [("raw/%m.bbraw", "raw"), ("own/%p.bbraw", "own")] {
+        std::fs::create_dir_all(sandbox.join(folder)).unwrap();
+        let run = Run::new(sandbox.join("pool")).args([children, "each"]).env("BBPROF_OUT", pattern);
+        run.in_folder(sandbox.path()).outcome().expect_code(0);
+    }
+    let (pool, _) = pool(&sandbox);
+    assert_eq!(std::fs::read_dir(sandbox.join("raw")).unwrap().count(), 2, "besides it, the lock");
+    let mut expected: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    for path in sandbox.raw_profiles("own") {
+        for path in &read(&path).images[0].hashed_paths {
+            *expected.entry((path.counter, path.number)).or_default() += path.count;
+        }
+    }
+    let pooled: Vec<_> = read(&pool).images[0].hashed_paths.iter().map(|path| ((path.counter, path.number), path.count)).collect();
+    assert_eq!(pooled, expected.into_iter().collect::<Vec<_>>());
+    assert!(std::fs::metadata(&pool).unwrap().len() < 16_384, "as large as for a hundred processes");
 }
 
 /// In the middle of their work: no count is farther off than one for each of them.
@@ -188,7 +273,7 @@ fn added_but_not_removed() {
     let last = read(&pool).process;
     let name = pool.file_stem().unwrap().to_str().unwrap();
     let mut own = read(&pool);
-    (own.fate, own.pooled) = (Fate::Exit { status: Some(7) }, Vec::new());
+    (own.ending.fate, own.pooled) = (Fate::Exit { status: Some(7) }, Vec::new());
     let left = sandbox.join(format!("raw/{name}_r{}-{:016x}.bbraw", last.pid, last.begun_ns));
     std::fs::write(&left, own.encode()).unwrap();
     assert_eq!(steps(&sandbox), 3 * CALLS);

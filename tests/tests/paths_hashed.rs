@@ -96,17 +96,3 @@ fn damaged_records() {
     assert!(truncated.contains("truncated") && truncated.contains("in the records of paths of "), "{truncated}");
     assert!(truncated.contains("functions with paths there: ") && truncated.contains("walk"), "{truncated}");
 }
-
-/// A pool has no room for hash tables: each process keeps its own file, with all its paths.
-#[test]
-fn in_a_pool() {
-    let sandbox = Sandbox::new("hashed-pool");
-    let program = compile(&sandbox, &["pool/pool.c"], &["-O2"]);
-    std::fs::create_dir(sandbox.join("raw")).expect("a folder in the sandbox");
-    let run = Run::new(program).args(["10", "exit"]).env("BBPROF_OUT", "raw/%m.bbraw").in_folder(sandbox.path()).ok();
-    assert_eq!(run.stderr, "");
-    let profiles = sandbox.raw_profiles("raw");
-    assert_eq!(profiles.len(), 11);
-    Run::new(tool("bbprof")).arg("verify").args(&profiles).ok();
-    assert_eq!(Exported::of(&[sandbox.join("raw")]).entries("step"), Some(11 * 100));
-}

@@ -146,7 +146,7 @@ fn a_profile_that_is_not_exact_is_not_called_so() {
     assert!(folder.bbprof(&["report", "a.bbraw"]).out.contains("NOT exact"));
     assert!(folder.bbprof(&["export", "json=-", "a.bbraw"]).out.contains("\"exact\":false"));
     let mut raw = folder.raw(9, 5);
-    raw.live_threads = 2;
+    raw.ending.live_threads = 2;
     folder.write("c.bbraw", &raw);
     let verify = folder.bbprof(&["verify", "c.bbraw"]);
     assert_eq!(verify.code, 5);

@@ -49,14 +49,8 @@ impl Folder {
         RawProfile {
             process: ProcessInfo { pid, executable: self.path("app").into_os_string().into_encoded_bytes(), ..Default::default() },
             state: State::Complete,
-            fate: Fate::Exit { status: Some(0) },
-            live_threads: 0,
-            waits: None,
-            interrupted: 0,
-            resets: 0,
-            at_reset: (0, 0),
+            ending: Fate::Exit { status: Some(0) }.into(),
             threads: 1,
-            notes: vec![],
             pooled: vec![],
             images: vec![ImageCounts {
                 build_id: run.counters.build_id,

@@ -20,10 +20,21 @@ pub(super) enum Entry {
     Presence { image: u32, part: u16, modules: u16, bits: [u8; TEXT_BYTES] },
     Segment { image: u32, bank: u32, offset: u64, counters: u64, role: u32 },
     Hash { image: u32, record_bytes: u32, offset: u64, records: u64 },
-    Fate { fate: u32, processes: u64 },
+    Fate(FateEntry),
     Waits { counted: u64, threads: BTreeMap<u16, u16> },
     More { offset: u64, entries: u64 },
     End,
+}
+
+/// Processes of a pool of which the same is to be said; numbers as in the header of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FateEntry {
+    pub(super) fate: u32,
+    pub(super) waiting: u32,
+    pub(super) processes: u64,
+    pub(super) interrupted: u32,
+    pub(super) resets: u32,
+    pub(super) at_reset: u32,
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
@@ -84,7 +95,14 @@ impl Entry {
                 role: u32_at(bytes, 32),
             },
             b"HASH" => Self::Hash { image, record_bytes: u32_at(bytes, 12), offset: u64_at(bytes, 16), records: u64_at(bytes, 24) },
-            b"FATE" => Self::Fate { fate: u32_at(bytes, 8), processes: u64_at(bytes, 16) },
+            b"FATE" => Self::Fate(FateEntry {
+                fate: u32_at(bytes, 8),
+                waiting: u32_at(bytes, 12),
+                processes: u64_at(bytes, 16),
+                interrupted: u32_at(bytes, 24),
+                resets: u32_at(bytes, 28),
+                at_reset: u32_at(bytes, 32),
+            }),
             b"WAIT" => Self::Waits {
                 counted: u64_at(bytes, 8),
                 threads: (0..CALLS)
@@ -147,10 +165,14 @@ impl Entry {
                 put(16, &offset.to_le_bytes());
                 put(24, &records.to_le_bytes());
             }
-            Self::Fate { fate, processes } => {
+            Self::Fate(entry) => {
                 put(0, b"FATE");
-                put(8, &fate.to_le_bytes());
-                put(16, &processes.to_le_bytes());
+                put(8, &entry.fate.to_le_bytes());
+                put(12, &entry.waiting.to_le_bytes());
+                put(16, &entry.processes.to_le_bytes());
+                put(24, &entry.interrupted.to_le_bytes());
+                put(28, &entry.resets.to_le_bytes());
+                put(32, &entry.at_reset.to_le_bytes());
             }
             Self::Waits { counted, threads } => {
                 put(0, b"WAIT");

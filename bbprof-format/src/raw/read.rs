@@ -1,11 +1,12 @@
 //! Reads a raw profile: follows the log, adds up the segments, takes the baseline away.
 
 use super::checksum::{Checksum, unguard};
-use super::entry::{ENTRY_BYTES, Entry, PROCESS};
+use super::endings::Endings;
+use super::entry::{ENTRY_BYTES, Entry, FateEntry, PROCESS};
 use super::hashed::{HashedSums, add_records, finish_records, records_bytes};
 use super::{
     Fate, HEADER_BYTES, ImageCounts, KIND, MAGIC, PAGE_BYTES, ProcessInfo, RawProfile, STATE_COMPLETE, STATE_RUNNING, State,
-    VERSION, Waits,
+    VERSION,
 };
 use crate::{Digest, FormatError};
 
@@ -162,30 +163,12 @@ fn segment_bytes(bytes: &[u8], offset: u64, counters: u64, complete: bool) -> Re
 }
 
 /// Appends the next part of a text, which must come in order.
-fn append_text(text: &mut Vec<u8>, part: u16, bytes: &[u8]) -> Result<(), FormatError> {
+pub(super) fn append_text(text: &mut Vec<u8>, part: u16, bytes: &[u8]) -> Result<(), FormatError> {
     if text.len() != usize::from(part) * 48 {
         return Err(malformed(format!("part {part} of a text comes after {} bytes", text.len())));
     }
     text.extend_from_slice(bytes);
     Ok(())
-}
-
-fn read_fate(word: u32) -> Result<(Fate, u32), FormatError> {
-    let status = (word >> 8) as u8;
-    let fate = match word & 0xff {
-        0 => Fate::NotSeen,
-        1 => Fate::Exit { status: Some(status) },
-        2 => Fate::Exit { status: None },
-        3 => Fate::Snapshot,
-        4 => Fate::ExitAtOnce { status },
-        5 => Fate::QuickExit { status },
-        6 => Fate::Abort,
-        7 => Fate::Exec,
-        8 => Fate::OwnSignal { signal: status },
-        9 => Fate::Pool,
-        kind => return Err(malformed(format!("unknown fate {kind}"))),
-    };
-    Ok((fate, word >> 16))
 }
 
 impl RawProfile {
@@ -196,17 +179,19 @@ impl RawProfile {
     /// Foreign, truncated, damaged or of another version.
     pub fn read(bytes: &[u8]) -> Result<Self, FormatError> {
         let complete = check_frame(bytes)?;
-        let (fate, live_threads) = read_fate(guarded_at(bytes, 64, "fate")?)?;
-        let waiting = guarded_at(bytes, 56, "number of threads that waited")?;
         let baseline = guarded_at(bytes, 72, "baseline")?;
         if baseline > 2 {
             return Err(malformed(format!("unknown baseline {baseline}")));
         }
         let threads = guarded_at(bytes, 80, "number of threads")?;
-        let interrupted = guarded_at(bytes, 88, "number of interrupted activations")?;
-        let resets = guarded_at(bytes, 112, "number of resets")?;
-        let at_reset = guarded_at(bytes, 120, "what ran at the last reset")?;
-        let at_reset = (at_reset as u16, (at_reset >> 16) as u16);
+        let mut endings = Endings::new(FateEntry {
+            fate: guarded_at(bytes, 64, "fate")?,
+            waiting: guarded_at(bytes, 56, "number of threads that waited")?,
+            processes: 1,
+            interrupted: guarded_at(bytes, 88, "number of interrupted activations")?,
+            resets: guarded_at(bytes, 112, "number of resets")?,
+            at_reset: guarded_at(bytes, 120, "what ran at the last reset")?,
+        });
         let mut process = ProcessInfo {
             pid: u32_at(bytes, 16),
             parent_pid: u32_at(bytes, 20),
@@ -215,32 +200,20 @@ impl RawProfile {
             executable: Vec::new(),
             exec_path: Vec::new(),
         };
-        let mut notes: Vec<Vec<u8>> = Vec::new();
-        let mut pooled: Vec<(Fate, u64)> = Vec::new();
         let mut drafts: Vec<Draft> = Vec::new();
-        let mut last_waits = (0, Waits::default());
         for entry in read_log(bytes, complete)? {
-            match entry {
-                Entry::Fate { fate: word, processes } => match read_fate(word)? {
-                    (Fate::Pool, _) => return Err(malformed("a pool in a pool")),
-                    (fate, _) => pooled.push((fate, processes)),
-                },
-                Entry::Waits { counted, threads } => last_waits = (counted, Waits { threads, went_on: false }),
-                entry => read_entry(bytes, complete, baseline, entry, &mut process, &mut notes, &mut drafts)?,
+            if let Some(entry) = endings.take(entry)? {
+                read_entry(bytes, complete, baseline, entry, &mut process, &mut drafts)?;
             }
         }
-        if (fate == Fate::Pool) == pooled.is_empty() || (fate == Fate::Pool && !complete) {
-            return Err(malformed("the fates of many processes, and no pool, or the other way round"));
-        }
-        let waits = if waiting == 0 { None } else { Some(finish_waits(waiting, last_waits, &drafts)?) };
+        let (ending, pooled) = endings.finish(complete, || counted(&drafts))?;
         let images = drafts.into_iter().filter_map(|draft| finish(draft, complete).transpose()).collect::<Result<_, _>>()?;
-        let state = match (complete, fate) {
+        let state = match (complete, ending.fate) {
             (true, _) => State::Complete,
             (false, Fate::NotSeen) => State::Running,
             (false, _) => State::Ended,
         };
-        let notes = notes.iter().map(|note| String::from_utf8_lossy(note).into_owned()).collect();
-        Ok(Self { process, state, fate, live_threads, waits, interrupted, resets, at_reset, threads, notes, images, pooled })
+        Ok(Self { process, state, ending, threads, images, pooled })
     }
 }
 
@@ -255,7 +228,6 @@ fn read_entry(
     baseline: u32,
     entry: Entry,
     process: &mut ProcessInfo,
-    notes: &mut Vec<Vec<u8>>,
     drafts: &mut Vec<Draft>,
 ) -> Result<(), FormatError> {
     let num_images = drafts.len();
@@ -287,13 +259,6 @@ fn read_entry(
                 process.exec_path.clear();
             }
             append_text(&mut process.exec_path, part, &bytes)?;
-        }
-        Entry::Note { part, bytes, .. } => {
-            if part == 0 {
-                notes.push(Vec::new());
-            }
-            let note = notes.last_mut().ok_or_else(|| malformed(format!("part {part} of a note comes first")))?;
-            append_text(note, part, &bytes)?;
         }
         Entry::Presence { image, part, modules, bits } => {
             let presence = {
@@ -331,20 +296,16 @@ fn read_entry(
                 .and_then(|bytes| add_records(&mut draft.hashed, bytes, record_bytes as usize, baseline, num_counters))
                 .map_err(|why| of_hashed_paths(&draft.counts, why))?;
         }
-        Entry::Fate { .. } | Entry::Waits { .. } | Entry::More { .. } | Entry::End => {}
+        Entry::Fate(_) | Entry::Waits { .. } | Entry::Note { .. } | Entry::More { .. } | Entry::End => {}
     }
     Ok(())
 }
 
-/// Compares what was counted while the threads waited with what is counted now.
-fn finish_waits(number: u32, (counted, waits): (u64, Waits), drafts: &[Draft]) -> Result<Waits, FormatError> {
-    if waits.number() != number {
-        return Err(malformed(format!("{number} threads waited, but the log tells of {}", waits.number())));
-    }
+/// The sum of all counts in the file, modulo 2^64.
+fn counted(drafts: &[Draft]) -> u64 {
     let in_banks = drafts.iter().flat_map(|draft| draft.banks.iter().flatten().flatten());
     let of_paths = drafts.iter().flat_map(|draft| draft.hashed.values().map(|(count, _)| count));
-    let now = in_banks.chain(of_paths).fold(0_u64, |sum, count| sum.wrapping_add(*count));
-    Ok(Waits { went_on: now != counted, ..waits })
+    in_banks.chain(of_paths).fold(0_u64, |sum, count| sum.wrapping_add(*count))
 }
 
 /// The counts of an image, or nothing if a kill cut its loading short.

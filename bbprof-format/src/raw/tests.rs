@@ -8,6 +8,11 @@ use crate::{FormatError, HashedPath};
 
 const PAGE: usize = PAGE_BYTES as usize;
 
+fn ending() -> Ending {
+    let notes = vec!["something to say".to_owned()];
+    Ending { live_threads: 2, interrupted: 1, notes, ..Fate::Exit { status: Some(3) }.into() }
+}
+
 fn example() -> RawProfile {
     let library = ImageCounts {
         build_id: Digest::of(b"library"),
@@ -43,14 +48,8 @@ fn example() -> RawProfile {
             exec_path: vec![b'x'; 100],
         },
         state: State::Complete,
-        fate: Fate::Exit { status: Some(3) },
-        live_threads: 2,
-        waits: None,
-        interrupted: 1,
-        resets: 0,
-        at_reset: (0, 0),
+        ending: ending(),
         threads: 10,
-        notes: vec!["something to say".to_owned()],
         images: vec![program, library],
         pooled: Vec::new(),
     }
@@ -58,7 +57,7 @@ fn example() -> RawProfile {
 
 /// A running file: thread-local counters 3 in two segments, a second page of the log, a baseline.
 fn running(baseline: u32) -> Vec<u8> {
-    let profile = RawProfile { fate: Fate::NotSeen, live_threads: 0, ..example() };
+    let profile = RawProfile { ending: Fate::NotSeen.into(), ..example() };
     let segment = |offset: usize, role: u32| Entry::Segment { image: 0, bank: 0, offset: offset as u64, counters: 3, role };
     let image = Entry::Image {
         image: 0,
@@ -90,17 +89,19 @@ fn running(baseline: u32) -> Vec<u8> {
 fn round_trip() {
     let profile = example();
     assert_eq!(RawProfile::read(&profile.encode()), Ok(profile));
-    let empty = RawProfile { images: Vec::new(), notes: Vec::new(), fate: Fate::Snapshot, live_threads: 0, ..example() };
+    let empty = RawProfile { images: Vec::new(), ending: Fate::Snapshot.into(), ..example() };
     assert_eq!(RawProfile::read(&empty.encode()), Ok(empty));
-    let window = RawProfile { resets: 2, at_reset: (3, 4), ..example() };
+    let window = RawProfile { ending: Ending { resets: 2, at_reset: (3, 4), ..ending() }, ..example() };
     assert_eq!(RawProfile::read(&window.encode()), Ok(window));
     for went_on in [false, true] {
         let waits = Some(Waits { threads: [(0, 1), (202, 300), (u16::MAX, 4)].into(), went_on });
-        let waiting = RawProfile { live_threads: 0, waits, ..example() };
+        let waiting = RawProfile { ending: Ending { live_threads: 0, waits, ..ending() }, ..example() };
         assert_eq!(RawProfile::read(&waiting.encode()), Ok(waiting));
     }
-    let pooled = vec![(Fate::Exit { status: Some(3) }, 1_000), (Fate::Abort, 1)];
-    let pool = RawProfile { fate: Fate::Pool, live_threads: 0, pooled, ..example() };
+    let waits = |went_on| Some(Waits { threads: [(0, 2)].into(), went_on });
+    let waiting = |went_on| Ending { live_threads: 0, waits: waits(went_on), resets: 1, at_reset: (5, 6), ..ending() };
+    let pooled = vec![(ending(), 1_000), (waiting(false), 7), (Fate::Abort.into(), 1), (waiting(true), u64::MAX)];
+    let pool = RawProfile { ending: Fate::Pool.into(), pooled, ..example() };
     assert_eq!(RawProfile::read(&pool.encode()), Ok(pool));
 }
 
@@ -117,16 +118,17 @@ fn fates_keep_their_words() {
         (Fate::Exec, "replaced by exec of /bin/new"),
         (Fate::OwnSignal { signal: 11 }, "killed by SIGSEGV (11) (sent by itself)"),
         (Fate::OwnSignal { signal: 31 }, "killed by SIGSYS (31) (sent by itself)"),
+        (Fate::Signal { signal: 11 }, "killed by SIGSEGV (11)"),
         (Fate::OwnSignal { signal: 40 }, "killed by signal 40 (sent by itself)"),
     ];
     for (fate, expected) in words {
-        let mut profile = RawProfile { fate, ..example() };
+        let mut profile = RawProfile { ending: Ending { fate, ..ending() }, ..example() };
         profile.process.exec_path = b"/bin/new".to_vec();
         let read = RawProfile::read(&profile.encode()).unwrap();
-        assert_eq!((read.fate, read.fate_in_words().as_str()), (fate, expected));
+        assert_eq!((read.ending.fate, read.fate_in_words().as_str()), (fate, expected));
         assert_eq!(read, profile);
     }
-    let mut open_file = RawProfile { fate: Fate::Exec, ..example() };
+    let mut open_file = RawProfile { ending: Fate::Exec.into(), ..example() };
     open_file.process.exec_path.clear();
     assert_eq!(open_file.fate_in_words(), "replaced by exec of an open file");
 }
@@ -161,7 +163,7 @@ fn what_was_counted_while_threads_waited() {
                 assert!(matches!(read, Err(FormatError::Malformed { .. })), "{read:?}");
                 continue;
             }
-            let waits = read.unwrap().waits;
+            let waits = read.unwrap().ending.waits;
             assert_eq!(waits.as_ref().map(|waits| waits.went_on), expected);
             assert_eq!(waits.map_or(3, |waits| waits.number()), 3);
         }
@@ -173,7 +175,7 @@ fn segments_are_added_and_the_baseline_taken_away() {
     for (baseline, expected) in [(0, [11, 22, 33]), (1, [10, 21, 32]), (2, [9, 20, 31])] {
         let profile = RawProfile::read(&running(baseline)).unwrap();
         assert_eq!(profile.images[0].tls_counters, expected);
-        assert_eq!((profile.images[0].segments, profile.state, profile.fate), (2, State::Running, Fate::NotSeen));
+        assert_eq!((profile.images[0].segments, profile.state, profile.ending.fate), (2, State::Running, Fate::NotSeen));
     }
 }
 

@@ -1,9 +1,10 @@
 //! Writes a raw profile as the runtime does. Only tests and tools that make profiles up need it.
 
 use super::checksum::{Checksum, guarded};
+use super::endings::words_of;
 use super::entry::{ENTRY_BYTES, Entry, PROCESS};
 use super::hashed::COMPLETE_RECORD_BYTES;
-use super::{Fate, HEADER_BYTES, MAGIC, RawProfile, STATE_COMPLETE, VERSION, Waits};
+use super::{Ending, Fate, HEADER_BYTES, MAGIC, RawProfile, STATE_COMPLETE, VERSION, Waits};
 use crate::HashedPath;
 
 pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
@@ -18,6 +19,7 @@ pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
         Fate::Exec => (7, 0),
         Fate::OwnSignal { signal } => (8, signal),
         Fate::Pool => (9, 0),
+        Fate::Signal { signal } => (10, signal),
     };
     kind | u32::from(status) << 8 | live_threads.min(0xffff) << 16
 }
@@ -36,16 +38,25 @@ pub(super) fn header(profile: &RawProfile, state: &[u8; 4], length: u64, baselin
     bytes[40..48].copy_from_slice(&length.to_le_bytes());
     let check = Checksum::new().add(&bytes[..48]).value();
     bytes[48..56].copy_from_slice(&check.to_le_bytes());
-    bytes[64..72].copy_from_slice(&guarded(fate_word(profile.fate, profile.live_threads)).to_le_bytes());
-    let waiting = profile.waits.as_ref().map_or(0, Waits::number);
-    bytes[56..64].copy_from_slice(&guarded(waiting).to_le_bytes());
+    let words = words_of(&profile.ending, 1);
+    bytes[56..64].copy_from_slice(&guarded(words.waiting).to_le_bytes());
+    bytes[64..72].copy_from_slice(&guarded(words.fate).to_le_bytes());
     bytes[72..80].copy_from_slice(&guarded(baseline).to_le_bytes());
     bytes[80..88].copy_from_slice(&guarded(profile.threads).to_le_bytes());
-    bytes[88..96].copy_from_slice(&guarded(profile.interrupted).to_le_bytes());
-    bytes[112..120].copy_from_slice(&guarded(profile.resets).to_le_bytes());
-    let at_reset = u32::from(profile.at_reset.0) | u32::from(profile.at_reset.1) << 16;
-    bytes[120..128].copy_from_slice(&guarded(at_reset).to_le_bytes());
+    bytes[88..96].copy_from_slice(&guarded(words.interrupted).to_le_bytes());
+    bytes[112..120].copy_from_slice(&guarded(words.resets).to_le_bytes());
+    bytes[120..128].copy_from_slice(&guarded(words.at_reset).to_le_bytes());
     bytes
+}
+
+/// What is told of an ending besides numbers; `counted` is the sum of all counts while the threads waited.
+fn put_ending(log: &mut Vec<Entry>, ending: &Ending, counted: impl Fn(&Waits) -> u64) {
+    if let Some(waits) = &ending.waits {
+        log.push(Entry::Waits { counted: counted(waits), threads: waits.threads.clone() });
+    }
+    for note in &ending.notes {
+        log.extend(Entry::text(note.as_bytes(), |part, bytes| Entry::Note { image: PROCESS, part, bytes }));
+    }
 }
 
 impl RawProfile {
@@ -54,17 +65,16 @@ impl RawProfile {
     pub fn encode(&self) -> Vec<u8> {
         let mut log = Entry::text(&self.process.executable, |part, bytes| Entry::Path { image: PROCESS, part, bytes });
         log.extend(Entry::text(&self.process.exec_path, |part, bytes| Entry::Exec { part, bytes }));
-        for note in &self.notes {
-            log.extend(Entry::text(note.as_bytes(), |part, bytes| Entry::Note { image: PROCESS, part, bytes }));
-        }
-        log.extend(self.pooled.iter().map(|(fate, processes)| Entry::Fate { fate: fate_word(*fate, 0), processes: *processes }));
-        if let Some(waits) = &self.waits {
+        put_ending(&mut log, &self.ending, |waits| {
             let counts = self.images.iter().flat_map(|image| {
                 let paths = image.hashed_paths.iter().map(|path| &path.count);
                 image.tls_counters.iter().chain(&image.global_counters).chain(paths)
             });
-            let counted = counts.fold(u64::from(waits.went_on), |sum, count| sum.wrapping_add(*count));
-            log.push(Entry::Waits { counted, threads: waits.threads.clone() });
+            counts.fold(u64::from(waits.went_on), |sum, count| sum.wrapping_add(*count))
+        });
+        for (ending, processes) in &self.pooled {
+            log.push(Entry::Fate(words_of(ending, *processes)));
+            put_ending(&mut log, ending, |waits| u64::from(waits.went_on));
         }
         let mut banks: Vec<(u32, u32, &[u64])> = Vec::new();
         for (image, counts) in (0..).zip(&self.images) {

@@ -337,8 +337,8 @@ pub(crate) fn assert_global(profile: &RawProfile, expected: [u64; 2]) {
 /// All others waited in this system call, and counted nothing any more.
 #[track_caller]
 pub(crate) fn assert_waiting(profile: &RawProfile, call: u16, threads: u16) {
-    let waits = profile.waits.as_ref().map(|waits| (waits.threads.clone(), waits.went_on));
-    assert_eq!((profile.live_threads, waits), (0, Some(([(call, threads)].into(), false))));
+    let waits = profile.ending.waits.as_ref().map(|waits| (waits.threads.clone(), waits.went_on));
+    assert_eq!((profile.ending.live_threads, waits), (0, Some(([(call, threads)].into(), false))));
 }
 pub(crate) const READ: u16 = 0;
 pub(crate) const PAUSE: u16 = 34;
@@ -346,5 +346,5 @@ pub(crate) const PAUSE: u16 = 34;
 /// Checks how it ended.
 #[track_caller]
 pub(crate) fn assert_end(profile: &RawProfile, state: State, fate: Fate) {
-    assert_eq!((profile.state, profile.fate), (state, fate));
+    assert_eq!((profile.state, profile.ending.fate), (state, fate));
 }

@@ -32,7 +32,11 @@ impl Workshop {
         let _ = fs::remove_file(&raw);
         successful(self.command(self.path(program)).env("BBPROF_OUT", &raw));
         let raw = RawProfile::read(&fs::read(raw).unwrap()).unwrap();
-        assert!(raw.state == State::Complete && matches!(raw.fate, Fate::Exit { status: None | Some(0) }), "{:?}", raw.fate);
+        assert!(
+            raw.state == State::Complete && matches!(raw.ending.fate, Fate::Exit { status: None | Some(0) }),
+            "{:?}",
+            raw.ending.fate
+        );
         images.iter().map(|image| self.image(image, &raw)).collect()
     }
 

@@ -1,8 +1,10 @@
-/* pool.c: a test runner's children. Arguments: how many, how they end, and `one` for one after the other. Each does the same work. */
+/* pool.c: a test runner's children. Arguments: how many, how they end, and `one` for one after the other. Each does the same work, on a way of its own. */
+#include <bbprof.h>
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,26 @@ __attribute__((noinline)) static unsigned step(unsigned n) {
 
 static volatile unsigned sum;
 
-static void work(void) {
+/* As many paths as there are ways, up to 64. */
+__attribute__((noinline)) static void wander(unsigned way) {
+  for (unsigned i = 0; i < 10; i++) {
+    if (way & 1)
+      sum += 3;
+    if (way & 2)
+      sum ^= 5;
+    if (way & 4)
+      sum *= 7;
+    if (way & 8)
+      sum ^= 9;
+    if (way & 16)
+      sum -= 11;
+    if (way & 32)
+      sum ^= 13;
+  }
+}
+
+static void work(unsigned way) {
+  wander(way);
   for (unsigned i = 0; i < 100; i++)
     sum += step(i);
 }
@@ -52,10 +73,68 @@ static void die_at(unsigned number) {
     _exit(94);
 }
 
+static void *reads(void *pipe) {
+  char byte;
+  return read(*(int *)pipe, &byte, 1) == 1 ? pipe : NULL;
+}
+static void *sleeps(void *unused) {
+  sleep(1000);
+  return unused;
+}
+static volatile unsigned is_turning;
+/* Where its only loop is, nothing is to be counted twice: what it did is not told. */
+static void *turns(void *unused) {
+  for (;;)
+    is_turning++;
+  return unused;
+}
+
+static void wait_in_a_thread(void *(*waits)(void *), void *argument) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, waits, argument) != 0)
+    _exit(95);
+}
+
+static void handler(int number) {
+  (void)number;
+  exit(7);
+}
+
+static void has_turned(void) {
+  wait_in_a_thread(turns, NULL);
+  while (is_turning == 0)
+    usleep(100);
+}
+
 static void end(const char *how, unsigned number) {
   static const char *const each[] = {"exit", "_exit", "quick_exit", "abort", "exec", "raise"};
+  static const char *const caveats[] = {"threads wait", "threads run", "interrupted", "reset", "reset while threads run"};
+  static int never[2];
   if (strcmp(how, "each") == 0)
     how = each[number % 6];
+  if (strcmp(how, "caveats") == 0)
+    how = caveats[number % 5];
+  if (strcmp(how, "threads wait") == 0) {
+    if (pipe(never) != 0)
+      _exit(96);
+    wait_in_a_thread(reads, never);
+    wait_in_a_thread(sleeps, NULL);
+    usleep(2000);
+  }
+  if (strcmp(how, "threads run") == 0)
+    has_turned();
+  if (strcmp(how, "interrupted") == 0) {
+    signal(SIGALRM, handler);
+    ualarm(1000, 0);
+    turns(NULL);
+  }
+  if (strncmp(how, "reset", 5) == 0) {
+    if (strcmp(how, "reset") != 0)
+      has_turned();
+    bbprof_reset();
+    work(number);
+    __atomic_fetch_sub(steps, 100, __ATOMIC_RELAXED);
+  }
   if (strcmp(how, "library") == 0 && number % 2 == 0)
     load("./part.so");
   if (strcmp(how, "in the middle") == 0)
@@ -65,7 +144,7 @@ static void end(const char *how, unsigned number) {
       pause();
   if (strcmp(how, "works on") == 0)
     for (;;)
-      work();
+      work(number);
   if (strcmp(how, "_exit") == 0)
     _exit(3);
   if (strcmp(how, "quick_exit") == 0)
@@ -82,7 +161,7 @@ static void end(const char *how, unsigned number) {
 static pid_t start(const char *how, unsigned number, int done) {
   pid_t child = fork();
   if (child == 0) {
-    work();
+    work(number);
     if (write(done, "", 1) != 1)
       _exit(91);
     end(how, number);
@@ -98,7 +177,7 @@ int main(int argc, char **argv) {
   steps = mmap(NULL, sizeof *steps, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (pipe(done) != 0 || steps == MAP_FAILED)
     return 92;
-  work();
+  work(0);
   for (unsigned i = 0; i < children; i++) {
     char byte;
     pid_t child = start(how, i, done[1]);

@@ -2,7 +2,7 @@
 
 use bbprof_format::HashedPath;
 use bbprof_format::merged::MergedProfile;
-use bbprof_format::raw::RawProfile;
+use bbprof_format::raw::{Ending, RawProfile};
 use std::io::{self, Write};
 
 pub(super) fn write_raw(raw: &RawProfile, full: bool, out: &mut dyn Write) -> io::Result<()> {
@@ -12,16 +12,12 @@ pub(super) fn write_raw(raw: &RawProfile, full: bool, out: &mut dyn Write) -> io
     writeln!(out, "  process    {}, child of {}{added_last}", process.pid, process.parent_pid)?;
     writeln!(out, "  begun      {}.{:09} s after 1970", process.begun_ns / 1_000_000_000, process.begun_ns % 1_000_000_000)?;
     writeln!(out, "  state      {:?}", raw.state)?;
-    writeln!(out, "  fate       {}", raw.fate)?;
-    for (fate, processes) in &raw.pooled {
-        writeln!(out, "  processes  {processes}: {fate}")?;
-    }
-    writeln!(out, "  threads    {}, {} others running at the end", raw.threads, raw.live_threads)?;
-    if let Some(waits) = &raw.waits {
-        writeln!(out, "  waits      {waits}{}", if waits.went_on { ", then counting went on" } else { "" })?;
-    }
-    for note in &raw.notes {
-        writeln!(out, "  note       {note}")?;
+    writeln!(out, "  fate       {}", raw.ending.fate)?;
+    writeln!(out, "  threads    {} had counters", raw.threads)?;
+    write_ending(&raw.ending, out)?;
+    for (ending, processes) in &raw.pooled {
+        writeln!(out, "  processes  {processes}: {}", ending.fate)?;
+        write_ending(ending, out)?;
     }
     for image in &raw.images {
         writeln!(out, "image {}", String::from_utf8_lossy(&image.path))?;
@@ -33,6 +29,27 @@ pub(super) fn write_raw(raw: &RawProfile, full: bool, out: &mut dyn Write) -> io
         write_bank("thread-local", &image.tls_counters, full, out)?;
         write_bank("global", &image.global_counters, full, out)?;
         write_hashed(&image.hashed_paths, full, out)?;
+    }
+    Ok(())
+}
+
+/// What is to be said besides the fate.
+fn write_ending(ending: &Ending, out: &mut dyn Write) -> io::Result<()> {
+    if ending.live_threads != 0 {
+        writeln!(out, "  running    {} other threads", ending.live_threads)?;
+    }
+    if let Some(waits) = &ending.waits {
+        writeln!(out, "  waits      {waits}{}", if waits.went_on { ", then counting went on" } else { "" })?;
+    }
+    if ending.interrupted != 0 {
+        writeln!(out, "  handlers   {} had interrupted other code", ending.interrupted)?;
+    }
+    if ending.resets != 0 || ending.at_reset != (0, 0) {
+        let (threads, handlers) = ending.at_reset;
+        writeln!(out, "  resets     {}; {threads} other threads and {handlers} handlers were running at the last", ending.resets)?;
+    }
+    for note in &ending.notes {
+        writeln!(out, "  note       {note}")?;
     }
     Ok(())
 }
