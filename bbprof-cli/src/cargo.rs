@@ -3,6 +3,7 @@
 mod args;
 mod c_parts;
 mod context;
+mod killed;
 mod packages;
 mod run;
 mod wrapper;

@@ -82,6 +82,7 @@ mod identity;
 mod read;
 #[cfg(test)]
 mod tests;
+mod unseen;
 mod waits;
 mod write;
 
@@ -89,6 +90,7 @@ use crate::{BuildId, Digest, HashedPath};
 
 pub use ending::{Ending, Fate, signal_name};
 pub use identity::Identity;
+pub use unseen::Unseen;
 pub use waits::Waits;
 
 /// First bytes of a raw profile.

@@ -24,6 +24,18 @@ static inline void take_back(enum raw_fate fate) {
         process_revoke(process, fate);
 }
 
+/* A signal that the process sends itself is its end if nobody handles it; who survives it takes that back. */
+#define SEND(comes_to_us, number, call)                                                                                            \
+    do {                                                                                                                           \
+        bool is_fatal = (comes_to_us) && platform_signal_is_fatal(number);                                                         \
+        if (is_fatal)                                                                                                              \
+            announce(FATE_OWN_SIGNAL, number, NULL);                                                                               \
+        int result = call;                                                                                                         \
+        if (is_fatal)                                                                                                              \
+            take_back(FATE_OWN_SIGNAL);                                                                                            \
+        return result;                                                                                                             \
+    } while (0)
+
 /* Calls a function of the exec family, whose return is its failure. */
 #define EXEC(path, call)                                                                                                           \
     do {                                                                                                                           \

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 
 #define EXPORTED __attribute__((visibility("default"), weak))
@@ -18,6 +19,7 @@ extern __attribute__((weak, visibility("default"))) void __interceptor__exit(int
 extern __attribute__((weak, visibility("default"))) void __interceptor_abort(void);
 extern __attribute__((weak, visibility("default"))) int __interceptor_raise(int);
 extern __attribute__((weak, visibility("default"))) int __interceptor_kill(pid_t, int);
+extern __attribute__((weak, visibility("default"))) int __interceptor_pthread_kill(pthread_t, int);
 
 /* libc's own. They are looked up at the start: the functions are async-signal-safe, dlsym is not. */
 static struct {
@@ -28,6 +30,9 @@ static struct {
     void (*assert_fail)(const char *, const char *, unsigned, const char *);
     int (*raise)(int);
     int (*kill)(pid_t, int);
+    int (*killpg)(pid_t, int);
+    int (*sigqueue)(pid_t, int, const union sigval);
+    int (*pthread_kill)(pthread_t, int);
     int (*execv)(const char *, char *const[]);
     int (*execve)(const char *, char *const[], char *const[]);
     int (*execvp)(const char *, char *const[]);
@@ -47,6 +52,9 @@ void interposer_prepare(void) {
     FIND(assert_fail, "__assert_fail");
     FIND(raise, "raise");
     FIND(kill, "kill");
+    FIND(killpg, "killpg");
+    FIND(sigqueue, "sigqueue");
+    FIND(pthread_kill, "pthread_kill");
     FIND(execv, "execv");
     FIND(execve, "execve");
     FIND(execvp, "execvp");
@@ -61,6 +69,8 @@ void interposer_prepare(void) {
         real.raise = __interceptor_raise;
     if (__interceptor_kill != NULL)
         real.kill = __interceptor_kill;
+    if (__interceptor_pthread_kill != NULL)
+        real.pthread_kill = __interceptor_pthread_kill;
     __atomic_store_n(&real.prepared, true, __ATOMIC_RELEASE);
 }
 
@@ -109,25 +119,31 @@ EXPORTED void __assert_fail(const char *assertion, const char *file, unsigned li
     __builtin_trap();
 }
 
-/* A signal that the process sends itself is its end if nobody handles it. */
 EXPORTED int raise(int number) {
-    bool is_fatal = platform_signal_is_fatal(number);
-    if (is_fatal)
-        announce(FATE_OWN_SIGNAL, number, NULL);
-    int result = REAL(raise) != NULL ? real.raise(number) : missing();
-    if (is_fatal)
-        take_back(FATE_OWN_SIGNAL);
-    return result;
+    SEND(!platform_signal_is_blocked(number), number, REAL(raise) != NULL ? real.raise(number) : missing());
+}
+
+static bool is_us(pid_t process) {
+    return process == 0 || process == platform_process_id() || (process < -1 && -process == platform_process_group());
 }
 
 EXPORTED int kill(pid_t process, int number) {
-    bool is_fatal = process > 0 && process == platform_process_id() && platform_signal_is_fatal(number);
-    if (is_fatal)
-        announce(FATE_OWN_SIGNAL, number, NULL);
-    int result = REAL(kill) != NULL ? real.kill(process, number) : missing();
-    if (is_fatal)
-        take_back(FATE_OWN_SIGNAL);
-    return result;
+    SEND(is_us(process), number, REAL(kill) != NULL ? real.kill(process, number) : missing());
+}
+
+EXPORTED int killpg(pid_t group, int number) {
+    SEND(group >= 0 && is_us(-group), number, REAL(killpg) != NULL ? real.killpg(group, number) : missing());
+}
+
+EXPORTED int sigqueue(pid_t process, int number, const union sigval value) {
+    SEND(process > 0 && is_us(process), number, REAL(sigqueue) != NULL ? real.sigqueue(process, number, value) : missing());
+}
+
+/* To another thread a signal comes when that runs next: nobody can say here whether it will. */
+extern __typeof__(pthread_self) pthread_self __attribute__((weak));
+EXPORTED int pthread_kill(pthread_t thread, int number) {
+    SEND(pthread_self != NULL && thread == pthread_self() && !platform_signal_is_blocked(number), number,
+         REAL(pthread_kill) != NULL ? real.pthread_kill(thread, number) : ENOSYS);
 }
 
 EXPORTED int execv(const char *path, char *const words[]) {

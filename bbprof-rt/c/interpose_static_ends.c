@@ -26,15 +26,8 @@ WRAPPED(void, abort, void) {
     __real_abort();
 }
 
-/* A signal that the process sends itself is its end if nobody handles it. */
 WRAPPED(int, raise, int number) {
-    bool is_fatal = platform_signal_is_fatal(number);
-    if (is_fatal)
-        announce(FATE_OWN_SIGNAL, number, NULL);
-    int result = __real_raise(number);
-    if (is_fatal)
-        take_back(FATE_OWN_SIGNAL);
-    return result;
+    SEND(!platform_signal_is_blocked(number), number, __real_raise(number));
 }
 
 WRAPPED(int, execv, const char *path, char *const words[]) {

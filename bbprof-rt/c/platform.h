@@ -61,6 +61,7 @@ long platform_read_memory(const void *from, void *to, size_t num_bytes);
 /* process and threads */
 int32_t platform_process_id(void);
 int32_t platform_parent_id(void);
+int32_t platform_process_group(void);
 int32_t platform_thread_id(void);
 bool platform_thread_exists(int32_t process, int32_t thread);
 /* Has this process ended, so that nothing more comes from it? */
@@ -98,6 +99,7 @@ int platform_handle_signal(int number, void (*handler)(int));
 void platform_unhandle_signal(int number, void (*handler)(int));
 /* Would the calling process be ended by this signal, if it were not blocked? */
 bool platform_signal_is_fatal(int number);
+bool platform_signal_is_blocked(int number);
 /* Where the stack ends that this address is on, as far as can be told; else the address itself. */
 uintptr_t platform_stack_end(uintptr_t at);
 void platform_exit(int status) __attribute__((noreturn));

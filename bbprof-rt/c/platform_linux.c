@@ -76,6 +76,10 @@ int32_t platform_parent_id(void) {
     return (int32_t)CALL3(__NR_getppid, 0, 0, 0);
 }
 
+int32_t platform_process_group(void) {
+    return (int32_t)CALL3(__NR_getpgid, 0, 0, 0);
+}
+
 int32_t platform_thread_id(void) {
     return (int32_t)CALL3(__NR_gettid, 0, 0, 0);
 }
@@ -183,6 +187,12 @@ bool platform_signal_is_fatal(int number) {
     if (number < 1 || number > 64 || (HARMLESS_SIGNALS & SIGNAL_BIT(number)) != 0)
         return false;
     return signal_action(number, NULL, &now) == 0 && now.handler == NULL;
+}
+
+bool platform_signal_is_blocked(int number) {
+    uint64_t mask = 0;
+    CALL6(__NR_rt_sigprocmask, 0 /* SIG_BLOCK */, 0, &mask, KERNEL_SIGNAL_SET_BYTES, 0, 0);
+    return number >= 1 && number <= 64 && (mask & SIGNAL_BIT(number)) != 0;
 }
 
 extern void *__libc_stack_end __attribute__((weak));

@@ -83,6 +83,7 @@
 #define platform_parent_id bbprof_platform_parent_id
 #define platform_process_id bbprof_platform_process_id
 #define platform_process_is_gone bbprof_platform_process_is_gone
+#define platform_process_group bbprof_platform_process_group
 #define platform_read bbprof_platform_read
 #define platform_read_at bbprof_platform_read_at
 #define platform_read_memory bbprof_platform_read_memory
@@ -91,6 +92,7 @@
 #define platform_rename_new bbprof_platform_rename_new
 #define platform_restore_signals bbprof_platform_restore_signals
 #define platform_runs_with_raised_privileges bbprof_platform_runs_with_raised_privileges
+#define platform_signal_is_blocked bbprof_platform_signal_is_blocked
 #define platform_signal_is_fatal bbprof_platform_signal_is_fatal
 #define platform_sleep bbprof_platform_sleep
 #define platform_stack_end bbprof_platform_stack_end

@@ -62,6 +62,12 @@ const ENDS: &[Scenario] = &[
     scenario("end_signal_raised", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
     scenario("end_interrupted", 128 + 2, &["killed by SIGINT (2) (sent by itself)"]),
     scenario("end_killed", 128 + 9, &["killed by SIGKILL (9) (sent by itself)"]),
+    scenario("end_signal_in_thread", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
+    scenario("end_signal_queued", 128 + 10, &["killed by SIGUSR1 (10) (sent by itself)"]),
+    scenario("end_signal_of_group", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
+    scenario("end_signal_of_named_group", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
+    scenario("end_after_blocked_signal", 9, &["exit 9 (_exit)"]),
+    scenario("end_blocked_signal_let_in", 128 + 15, &[UNSEEN]),
     scenario("end_trap", 128 + 4, &[UNSEEN]),
     scenario("end_bare_call", 6, &[UNSEEN]),
     scenario("end_alarm", 128 + 14, &[UNSEEN]),
@@ -388,12 +394,33 @@ fn in_rust() {
         let program = target.join("bbprof/build/x86_64-unknown-linux-gnu").join(profile).join("fates");
         check_all(&program, scenarios.iter());
     }
-    // What ended the program is seen by `cargo bbprof run`, whose child it is.
-    let sandbox = Sandbox::new("fate");
-    Truth::create(&sandbox.join("truth"));
-    let cargo = Cargo::new("fates/rust", built().join("rust-release")).arguments(["abort"]);
-    let run = cargo.profiled("run", &["--quiet", "--release"], &sandbox).env("TRUTH", sandbox.join("truth")).outcome();
-    assert!(run.code == 128 + 6 && run.stderr.contains("was ended by SIGABRT (6)\n"), "{} {}", run.code, run.stderr);
+    named_by_cargo_run();
+}
+
+/// What ended the program is seen by `cargo bbprof run`, whose child it is, and stands in the profile if nothing else does.
+fn named_by_cargo_run() {
+    for (how, said, pattern, fate, code) in [
+        ("abort", "SIGABRT (6)", "%e-%p.bbraw", ABORT, 0),
+        ("fault", "SIGSEGV (11)", "%e-%p.bbraw", "killed by SIGSEGV (11)", 5),
+        ("fault", "SIGSEGV (11)", "%m.bbraw", "killed by SIGSEGV (11)", 5),
+    ] {
+        let sandbox = Sandbox::new("fate");
+        Truth::create(&sandbox.join("truth"));
+        std::fs::create_dir(sandbox.join("raw")).expect("a folder in the sandbox");
+        let cargo = Cargo::new("fates/rust", built().join("rust-release")).arguments([how]);
+        let run = cargo.bbprof("run", &["--quiet", "--release"]).env("BBPROF_OUT", sandbox.join("raw").join(pattern));
+        let run = run.env("TRUTH", sandbox.join("truth")).outcome();
+        assert!(run.stderr.contains(&format!("was ended by {said}\n")), "{} {}", run.code, run.stderr);
+        if pattern == "%m.bbraw" {
+            // The next process adds it to the pool of those that are not exact.
+            let program = built().join("rust-release/bbprof/build/x86_64-unknown-linux-gnu/release/fates");
+            let next = Run::new(program).arg("nothing").env("TRUTH", sandbox.join("truth"));
+            next.env("BBPROF_OUT", sandbox.join("raw").join(pattern)).ok();
+        }
+        let profiles = sandbox.raw_profiles("raw");
+        let verified = Run::new(tool("bbprof")).arg("verify").arg(profiles.last().expect("one")).outcome().expect_code(code);
+        assert!(verified.text().contains(&format!(": {fate}\n")), "{how}: {}", verified.text());
+    }
 }
 
 /// A loop whose counters stand in registers is behind when the process dies in it, and verify says so.

@@ -3,6 +3,7 @@
 use super::Subcommand;
 use super::args::CargoOptions;
 use super::context::Context;
+use super::killed::{self, Child};
 use crate::cache;
 use crate::commands;
 use anyhow::{Context as _, Result};
@@ -25,10 +26,14 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false))).context("SIGINT")?;
     let cannot = || format!("{}: cannot be run", context.cargo.to_string_lossy());
     let mut child = command.spawn().with_context(cannot)?;
+    // `cargo run` executes the program in its own place.
+    let process = Child::of(child.id());
     let status = child.wait().with_context(cannot)?;
     if let Some(folder) = runs {
+        if let (Some(process), Some(signal)) = (process, status.signal().and_then(|signal| u8::try_from(signal).ok())) {
+            record_signal(process, &folder, signal);
+        }
         show(&context, &folder, status.success())?;
-        // A profile does not know who sent a signal; the parent of its process sees which it was.
         if let Some(signal) = status.signal() {
             let name = u8::try_from(signal).ok().and_then(signal_name).unwrap_or_else(|| "a signal".to_owned());
             eprintln!("bbprof: process {}, cargo or the program in its place, was ended by {name} ({signal})", child.id());
@@ -37,6 +42,16 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
         eprintln!("bbprof: programs are in {}", shown(&context));
     }
     Ok(exit_code(status))
+}
+
+/// A profile does not know who killed its process; it is told.
+fn record_signal(process: Child, runs: &Path, signal: u8) {
+    let set = std::env::var_os("BBPROF_OUT").filter(|pattern| !pattern.is_empty());
+    let folder = set.map_or_else(|| Some(runs.to_owned()), |pattern| killed::folder_of_pattern(&pattern));
+    let recorded = folder.as_deref().map(|folder| process.record_signal(folder, signal).map_err(|error| (folder, error)));
+    if let Some(Err((folder, error))) = recorded {
+        eprintln!("bbprof: {}: the signal is not in the profile: {error}", folder.display());
+    }
 }
 
 /// Target directory, its tag, and the stable name of the last one used.

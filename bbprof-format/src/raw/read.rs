@@ -210,7 +210,7 @@ impl RawProfile {
         let images = drafts.into_iter().filter_map(|draft| finish(draft, complete).transpose()).collect::<Result<_, _>>()?;
         let state = match (complete, ending.fate) {
             (true, _) => State::Complete,
-            (false, Fate::NotSeen) => State::Running,
+            (false, Fate::NotSeen | Fate::Signal { .. }) => State::Running,
             (false, _) => State::Ended,
         };
         Ok(Self { process, state, ending, threads, images, pooled })

@@ -4,7 +4,7 @@ use super::checksum::{Checksum, guarded};
 use super::endings::words_of;
 use super::entry::{ENTRY_BYTES, Entry, PROCESS};
 use super::hashed::COMPLETE_RECORD_BYTES;
-use super::{Ending, Fate, HEADER_BYTES, MAGIC, RawProfile, STATE_COMPLETE, VERSION, Waits};
+use super::{Ending, Fate, HEADER_BYTES, MAGIC, PAGE_BYTES, RawProfile, STATE_COMPLETE, STATE_RUNNING, VERSION, Waits};
 use crate::HashedPath;
 
 pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
@@ -60,6 +60,14 @@ fn put_ending(log: &mut Vec<Entry>, ending: &Ending, counted: impl Fn(&Waits) ->
 }
 
 impl RawProfile {
+    /// The first page of a running profile without images.
+    #[must_use]
+    pub fn encode_running(&self) -> Vec<u8> {
+        let mut bytes = header(self, STATE_RUNNING, 0, 0).to_vec();
+        bytes.resize(PAGE_BYTES as usize, 0);
+        bytes
+    }
+
     /// Encodes the profile as a complete one, whatever its state; each non-empty bank becomes one segment.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {

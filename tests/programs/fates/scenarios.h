@@ -40,6 +40,8 @@ pthread_t start(void *(*function)(void *), void *argument);
 #define SCENARIOS(X)                                                                                                               \
   X(nothing) X(end_exit) X(end_quietly) X(end_quietly_c99) X(end_quickly) X(end_abort) X(end_assert)                       \
   X(end_signal_raised) X(end_interrupted) X(end_killed) X(end_trap) X(end_bare_call) X(end_alarm) X(end_pipe) X(end_exec)          \
+  X(end_signal_in_thread) X(end_signal_queued) X(end_signal_of_group) X(end_signal_of_named_group) X(end_after_blocked_signal)     \
+  X(end_blocked_signal_let_in)                                                                                                     \
   X(end_exec_list) X(end_exec_environment) X(end_exec_file) X(end_exec_path) X(end_after_failed_exec) X(end_fault) X(end_bus)      \
   X(end_counted_loop) X(end_division) X(end_stack) X(end_memory) X(end_cpu) X(end_exit_in_handler) X(end_quiet_in_handler)                             \
   X(end_handler_and_default) X(end_handled) X(end_reported) X(end_after_abort) X(end_recovered) X(end_interrupted_loop) X(threads)                 \

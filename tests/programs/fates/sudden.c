@@ -16,6 +16,39 @@ void end_interrupted(void) {
   kill(getpid(), SIGINT);
 }
 void end_killed(void) { kill(getpid(), SIGKILL); }
+void end_signal_in_thread(void) { pthread_kill(pthread_self(), SIGTERM); }
+void end_signal_queued(void) { sigqueue(getpid(), SIGUSR1, (union sigval){0}); }
+void end_signal_of_group(void) {
+  setpgid(0, 0);
+  kill(0, SIGTERM);
+}
+void end_signal_of_named_group(void) {
+  setpgid(0, 0);
+  killpg(getpgrp(), SIGTERM);
+}
+/* Ignored, handled elsewhere or blocked: no end, until it is let in, which nobody announces. */
+static void survive(void) {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  signal(SIGUSR1, SIG_IGN);
+  signal(SIGTERM, SIG_DFL);
+  pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+  raise(SIGUSR1);
+  raise(SIGTERM);
+  kill(getpid(), SIGTERM);
+  pthread_kill(pthread_self(), SIGTERM);
+}
+void end_after_blocked_signal(void) {
+  survive();
+  _exit(9);
+}
+void end_blocked_signal_let_in(void) {
+  sigset_t none;
+  survive();
+  sigemptyset(&none);
+  pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
 void end_trap(void) { __builtin_trap(); }
 void end_bare_call(void) { syscall(SYS_exit_group, 6); }
 void end_alarm(void) {

@@ -156,6 +156,8 @@ fn main() {
         "threads" => threads(),
         "panicking_threads" => panicking_threads(),
         "detached" => detached(),
+        // SAFETY: none. It is fatal: a fault that nobody handles.
+        "fault" => drop(descend(3, &|| unsafe { black_box(std::ptr::without_provenance_mut::<u8>(8)).write_volatile(1) })),
         "exec" => {
             use std::os::unix::process::CommandExt;
             descend(3, &|| drop(std::process::Command::new("true").exec()));

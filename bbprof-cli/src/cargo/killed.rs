@@ -1,0 +1,109 @@
+//! Which signal ended the program: nobody in the process is asked, but its parent is told, and puts it into the process's own raw profile.
+
+use bbprof_format::raw::{EXTENSION, Unseen};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// A process that runs, or that nobody has waited for: its id is not given to another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Child {
+    pid: u32,
+    start_ticks: u64,
+}
+
+impl Child {
+    /// `None` without /proc.
+    pub(super) fn of(pid: u32) -> Option<Self> {
+        let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name, in brackets, may hold anything; the start is field 22, and the first behind it is 3.
+        let start_ticks = line.rsplit_once(')')?.1.split_whitespace().nth(22 - 3)?.parse().ok()?;
+        Some(Self { pid, start_ticks })
+    }
+
+    /// Puts the signal into the profile of this process, if there is one in the folder and the runtime saw no end. Should it have executed one
+    /// program after the other, that is the last one's.
+    pub(super) fn record_signal(self, folder: &Path, signal: u8) -> std::io::Result<()> {
+        let mut last: Option<(u64, File)> = None;
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension() != Some(OsStr::new(EXTENSION)) {
+                continue;
+            }
+            // Files of others may be read-only, and come and go.
+            let Ok(mut file) = fs::OpenOptions::new().read(true).write(true).open(&path) else { continue };
+            let mut header = [0; Unseen::BYTES];
+            let Some(unseen) = file.read_exact(&mut header).ok().and_then(|()| Unseen::read(&header)) else { continue };
+            let is_own = unseen.pid == self.pid && unseen.start_ticks == Some(self.start_ticks);
+            if is_own && last.as_ref().is_none_or(|(begun_ns, _)| *begun_ns < unseen.begun_ns) {
+                last = Some((unseen.begun_ns, file));
+            }
+        }
+        match last {
+            Some((_, file)) => file.write_all_at(&Unseen::fate_of_signal(signal), Unseen::FATE_AT),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where a pattern for `BBPROF_OUT` puts files, if that is one folder whatever the process.
+pub(super) fn folder_of_pattern(pattern: &OsStr) -> Option<PathBuf> {
+    let folder = Path::new(pattern).parent()?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    (!folder.as_os_str().as_encoded_bytes().contains(&b'%')).then(|| folder.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bbprof_format::raw::{Fate, ProcessInfo, RawProfile, State};
+
+    #[test]
+    fn folders_of_patterns() {
+        let of = |pattern: &str| folder_of_pattern(OsStr::new(pattern)).map(|folder| folder.display().to_string());
+        assert_eq!(of("x-%p.bbraw").as_deref(), Some("."));
+        assert_eq!(of("/a/b/%m.bbraw").as_deref(), Some("/a/b"));
+        assert_eq!(of("/a/%h/x.bbraw"), None);
+    }
+
+    fn write_running(path: &Path, pid: u32, start_ticks: u64, begun_ns: u64, fate: Fate) {
+        let process = ProcessInfo { pid, start_ticks: Some(start_ticks), begun_ns, ..ProcessInfo::default() };
+        let profile =
+            RawProfile { process, state: State::Running, ending: fate.into(), threads: 1, images: vec![], pooled: vec![] };
+        fs::write(path, profile.encode_running()).expect("written");
+    }
+
+    fn fate(path: &Path) -> Fate {
+        RawProfile::read(&fs::read(path).expect("there")).expect("whole").ending.fate
+    }
+
+    #[test]
+    fn only_the_last_file_of_that_process_without_an_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let files = [
+            ("before.bbraw", 7, 50, 1, Fate::NotSeen, Fate::NotSeen),
+            ("own.bbraw", 7, 50, 2, Fate::NotSeen, Fate::Signal { signal: 11 }),
+            ("ended.bbraw", 7, 50, 3, Fate::Exit { status: Some(1) }, Fate::Exit { status: Some(1) }),
+            ("reused.bbraw", 7, 51, 4, Fate::NotSeen, Fate::NotSeen),
+            ("other.bbraw", 8, 50, 5, Fate::NotSeen, Fate::NotSeen),
+        ];
+        for (name, pid, ticks, begun, fate, _) in files {
+            write_running(&path(name), pid, ticks, begun, fate);
+        }
+        fs::write(path("damaged.bbraw"), [1; 300]).expect("written");
+        Child { pid: 7, start_ticks: 50 }.record_signal(folder.path(), 11).expect("recorded");
+        for (name, .., expected) in files {
+            assert_eq!(fate(&path(name)), expected, "{name}");
+        }
+        assert_eq!(fs::read(path("damaged.bbraw")).expect("there"), [1; 300]);
+    }
+
+    #[test]
+    fn of_this_process() {
+        let child = Child::of(std::process::id()).expect("/proc");
+        assert!(child.start_ticks > 0);
+    }
+}
