@@ -24,10 +24,15 @@ static inline void take_back(enum raw_fate fate) {
         process_revoke(process, fate);
 }
 
+/* Is our process among those that `kill` takes this for? */
+static inline bool comes_to_us(int32_t process) {
+    return process == 0 || process == platform_process_id() || (process < -1 && -process == platform_process_group());
+}
+
 /* A signal that the process sends itself is its end if nobody handles it; who survives it takes that back. */
-#define SEND(comes_to_us, number, call)                                                                                            \
+#define SEND(is_ours, number, call)                                                                                            \
     do {                                                                                                                           \
-        bool is_fatal = (comes_to_us) && platform_signal_is_fatal(number);                                                         \
+        bool is_fatal = (is_ours) && platform_signal_is_fatal(number);                                                             \
         if (is_fatal)                                                                                                              \
             announce(FATE_OWN_SIGNAL, number, NULL);                                                                               \
         int result = call;                                                                                                         \
@@ -44,6 +49,12 @@ static inline void take_back(enum raw_fate fate) {
         take_back(FATE_EXEC);                                                                                                         \
         return failed;                                                                                                             \
     } while (0)
+
+/* In static programs, by the linker's --wrap. */
+#define WRAPPED(type, name, ...)                                                                                                   \
+    extern type __real_##name(__VA_ARGS__);                                                                                        \
+    BBPROF_HIDDEN type __wrap_##name(__VA_ARGS__);                                                                                 \
+    BBPROF_HIDDEN type __wrap_##name(__VA_ARGS__)
 
 /* The arguments of execl, execlp and execle, up to NULL, as the array `words`, on the stack: these functions are async-signal-safe and
  * have as many arguments as the stack holds. `rest` is left behind them. */

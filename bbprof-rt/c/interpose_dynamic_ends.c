@@ -123,20 +123,16 @@ EXPORTED int raise(int number) {
     SEND(!platform_signal_is_blocked(number), number, REAL(raise) != NULL ? real.raise(number) : missing());
 }
 
-static bool is_us(pid_t process) {
-    return process == 0 || process == platform_process_id() || (process < -1 && -process == platform_process_group());
-}
-
 EXPORTED int kill(pid_t process, int number) {
-    SEND(is_us(process), number, REAL(kill) != NULL ? real.kill(process, number) : missing());
+    SEND(comes_to_us(process), number, REAL(kill) != NULL ? real.kill(process, number) : missing());
 }
 
 EXPORTED int killpg(pid_t group, int number) {
-    SEND(group >= 0 && is_us(-group), number, REAL(killpg) != NULL ? real.killpg(group, number) : missing());
+    SEND(group >= 0 && comes_to_us(-group), number, REAL(killpg) != NULL ? real.killpg(group, number) : missing());
 }
 
 EXPORTED int sigqueue(pid_t process, int number, const union sigval value) {
-    SEND(process > 0 && is_us(process), number, REAL(sigqueue) != NULL ? real.sigqueue(process, number, value) : missing());
+    SEND(process > 0 && comes_to_us(process), number, REAL(sigqueue) != NULL ? real.sigqueue(process, number, value) : missing());
 }
 
 /* To another thread a signal comes when that runs next: nobody can say here whether it will. */

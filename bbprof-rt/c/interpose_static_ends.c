@@ -1,11 +1,6 @@
 /* interpose_static_ends.c: _exit and its like of a statically linked program, by the linker's --wrap; libc's own calls are seen, too. */
 #include "endings.h"
 
-#define WRAPPED(type, name, ...)                                                                                                   \
-    extern type __real_##name(__VA_ARGS__);                                                                                        \
-    BBPROF_HIDDEN type __wrap_##name(__VA_ARGS__);                                                                                 \
-    BBPROF_HIDDEN type __wrap_##name(__VA_ARGS__)
-
 WRAPPED(void, _exit, int status) {
     announce(FATE_EXIT_AT_ONCE, status, NULL);
     __real__exit(status);

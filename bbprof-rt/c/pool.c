@@ -19,6 +19,9 @@
 #define LONGEST_PAUSE_NS 20000000u
 #define PATIENCE_NS UINT64_C(10000000000) /* a guess: a stopped process may hold the lock */
 #define BEGIN_DIGITS 16u
+/* If more are left than this, who begins waits for its turn to add them all: so they do not become more and more where processes end faster than they are
+ * added. A guess. */
+#define MOST_LEFT 100u
 
 static const char *with_suffix(const char *pool_path, char *path, const char *suffix) {
     struct text text = text_in(path, PATH_BYTES);
@@ -147,7 +150,7 @@ static int add_and_forget(struct process *process, const char *path, int file) {
 /* A sweep through the folder. */
 struct sweep {
     struct process *process;
-    uint64_t left; /* files that may still be added */
+    uint64_t left; /* files that may still be added, or that were counted */
 };
 
 static const char *number_in(const char *text, unsigned base, uint64_t *value) {
@@ -184,15 +187,25 @@ static bool is_before_exec(const struct process *process, const struct raw_heade
            ((uint32_t)header->fate & 0xff) == FATE_EXEC;
 }
 
+/* Is this the file of a process that is gone, or of what this one was before? */
+static bool is_left(const struct process *process, const char *name, uint64_t *pid, uint64_t *begun_ns) {
+    if (!read_name(process, name, pid, begun_ns))
+        return false;
+    return *pid == (uint32_t)process->pid ? *begun_ns != process->begun_ns : platform_process_is_gone((int32_t)*pid);
+}
+
+static void count_one(void *context, const char *name) {
+    struct sweep *sweep = context;
+    uint64_t pid, begun_ns;
+    sweep->left += is_left(sweep->process, name, &pid, &begun_ns);
+}
+
 static void sweep_one(void *context, const char *name) {
     struct sweep *sweep = context;
     struct process *process = sweep->process;
     uint64_t pid, begun_ns;
     struct raw_header header;
-    if (sweep->left == 0 || !read_name(process, name, &pid, &begun_ns))
-        return;
-    bool is_own = pid == (uint32_t)process->pid;
-    if (is_own ? begun_ns == process->begun_ns : !platform_process_is_gone((int32_t)pid))
+    if (sweep->left == 0 || !is_left(process, name, &pid, &begun_ns))
         return;
     pool_running_path(process, (uint32_t)pid, begun_ns, process->sweep_path, PATH_BYTES);
     int file = platform_open(process->sweep_path, OPEN_UPDATE);
@@ -200,41 +213,56 @@ static void sweep_one(void *context, const char *name) {
         return;
     bool is_from_here = platform_read_at(file, 0, &header, sizeof header) == 0 && header.pid == pid && header.begun_ns == begun_ns &&
                         header.namespace == process->namespace;
-    if (is_from_here && (!is_own || is_before_exec(process, &header)) && add_and_forget(process, process->sweep_path, file) == 0)
+    if (is_from_here && (pid != (uint32_t)process->pid || is_before_exec(process, &header)) &&
+        add_and_forget(process, process->sweep_path, file) == 0)
         sweep->left--;
     platform_close(file);
 }
 
-/* Adds the profiles of processes that have not done so themselves. */
-static void sweep(struct process *process, uint64_t most) {
+/* Hands on what is in the pool's folder. */
+static void each_in_folder(struct process *process, void (*each)(void *context, const char *name), struct sweep *state) {
     char *folder = process->path_scratch[1];
-    struct sweep state = {process, most};
     if (process->namespace == 0)
         return;
     size_t length = (size_t)(text_base_name(process->pool_path) - process->pool_path);
     bytes_copy(folder, process->pool_path, length);
     folder[length] = '\0';
-    platform_list(length == 0 ? "." : folder, sweep_one, &state);
+    platform_list(length == 0 ? "." : folder, each, state);
 }
 
+/* Adds the profiles of processes that have not done so themselves. */
+static void sweep(struct process *process, uint64_t most) {
+    struct sweep state = {process, most};
+    each_in_folder(process, sweep_one, &state);
+}
+
+static uint64_t count_left(struct process *process) {
+    struct sweep state = {process, 0};
+    each_in_folder(process, count_one, &state);
+    return state.left;
+}
+
+static void help(struct process *process, bool patient, uint64_t most) {
+    int file = lock(process, patient);
+    if (file < 0)
+        return;
+    sweep(process, most);
+    platform_close(file);
+}
+
+/* Whose threads run on does not wait for the lock: who has it is at just this. */
+void pool_help(struct process *process) {
+    if (process->pool_at != 0 && process->raw.in_use)
+        help(process, false, UINT64_MAX);
+}
+
+/* Who begins has no threads yet that could run on meanwhile. */
 void pool_tidy(struct process *process) {
     if (process->pool_at == 0 || !process->raw.in_use)
         return;
-    int file = lock(process, false);
-    if (file < 0)
-        return;
-    sweep(process, 2);
-    platform_close(file);
-}
-
-void pool_help(struct process *process) {
-    if (process->pool_at == 0 || !process->raw.in_use)
-        return;
-    int file = lock(process, true);
-    if (file < 0)
-        return;
-    sweep(process, UINT64_MAX);
-    platform_close(file);
+    uint64_t left = count_left(process);
+    if (left != 0)
+        help(process, left > MOST_LEFT, left > MOST_LEFT ? UINT64_MAX : 2);
 }
 
 bool pool_take(struct process *process) {

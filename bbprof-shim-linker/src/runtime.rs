@@ -64,6 +64,7 @@ const WRAPPED_GROUPS: &[&[&str]] = &[
         "execvpe",
         "fexecve",
     ],
+    &["kill", "killpg", "sigqueue", "pthread_kill"],
 ];
 
 /// The variant for a kind of image.

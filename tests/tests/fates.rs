@@ -351,7 +351,7 @@ fn in_c_with_other_storages() {
     check_all(&compile("bbprof-cc", "c", "ends-static", &["-static"]), STATIC.iter());
 }
 
-/// Statically linked, where libc's own calls are seen, too; `kill` is not.
+/// Statically linked, where libc's own calls are seen, too.
 const STATIC: &[Scenario] = &[
     scenario("nothing", 0, &["exit 0"]),
     scenario("end_exit", 7, &["exit 7"]),
@@ -360,7 +360,11 @@ const STATIC: &[Scenario] = &[
     scenario("end_abort", 128 + 6, &[ABORT]),
     scenario("end_assert", 128 + 6, &[ABORT]),
     scenario("end_signal_raised", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
-    scenario("end_killed", 128 + 9, &[UNSEEN]),
+    scenario("end_killed", 128 + 9, &["killed by SIGKILL (9) (sent by itself)"]),
+    scenario("end_signal_in_thread", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
+    scenario("end_signal_queued", 128 + 10, &["killed by SIGUSR1 (10) (sent by itself)"]),
+    scenario("end_signal_of_named_group", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
+    scenario("end_after_blocked_signal", 9, &["exit 9 (_exit)"]),
     scenario("end_exec_list", 0, &["replaced by exec of true"]),
     scenario("end_exec_environment", 0, &["replaced by exec of /bin/true"]),
     scenario("end_after_failed_exec", 8, &["exit 8 (_exit)"]),

@@ -21,7 +21,7 @@ impl Link {
 }
 
 /// What is interposed in static programs.
-const WRAPPED: [&str; 17] = [
+const WRAPPED: [&str; 21] = [
     "pthread_create",
     "thrd_create",
     "fork",
@@ -39,6 +39,10 @@ const WRAPPED: [&str; 17] = [
     "execvp",
     "execvpe",
     "fexecve",
+    "kill",
+    "killpg",
+    "sigqueue",
+    "pthread_kill",
 ];
 
 /// First byte of the build ids in `tests/c`.

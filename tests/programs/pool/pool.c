@@ -96,8 +96,10 @@ static void wait_in_a_thread(void *(*waits)(void *), void *argument) {
 }
 
 static void handler(int number) {
-  (void)number;
-  exit(7);
+  if (is_turning != 0)
+    exit(7);
+  signal(number, handler);
+  ualarm(1000, 0);
 }
 
 static void has_turned(void) {
