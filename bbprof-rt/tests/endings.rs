@@ -9,12 +9,7 @@ use support::{Link, assert_end, assert_global, assert_tls, program, run};
 /// Runs a scenario in all kinds of links: exit code or signal, thread-local counters 0 to 4, fate.
 #[track_caller]
 fn check(how: &str, code: Result<i32, i32>, tls: [u64; 5], state: State, fate: Fate) {
-    check_links(&Link::ALL, how, code, tls, state, fate);
-}
-
-#[track_caller]
-fn check_links(links: &[Link], how: &str, code: Result<i32, i32>, tls: [u64; 5], state: State, fate: Fate) {
-    for link in links.iter().copied() {
+    for link in Link::ALL {
         let run = run(&program(link), &[how]);
         assert_eq!(run.status.code().ok_or_else(|| run.status.signal().unwrap_or(0)), code, "{link:?}: {}", run.stderr);
         let profile = run.profile();
@@ -53,9 +48,7 @@ fn exit_without_handlers() {
 fn abort_and_signals() {
     check("abort", Err(6), [1, 100, 0, 0, 0], State::Ended, Fate::Abort);
     check("segv", Err(11), [1, 100, 0, 0, 0], State::Running, Fate::NotSeen);
-    // `kill` is seen in dynamic programs only.
-    check_links(&Link::ALL[..1], "kill", Err(9), [1, 100, 0, 0, 0], State::Ended, Fate::OwnSignal { signal: 9 });
-    check_links(&Link::ALL[1..], "kill", Err(9), [1, 100, 0, 0, 0], State::Running, Fate::NotSeen);
+    check("kill", Err(9), [1, 100, 0, 0, 0], State::Ended, Fate::OwnSignal { signal: 9 });
 }
 
 #[test]
