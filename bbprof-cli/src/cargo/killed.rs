@@ -1,6 +1,6 @@
 //! Which signal ended the program: nobody in the process is asked, but its parent is told, and puts it into the process's own raw profile.
 
-use bbprof_format::raw::{EXTENSION, Unseen};
+use bbprof_format::raw::{EXTENSION, Identity, Unseen};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
@@ -24,24 +24,29 @@ impl Child {
     }
 
     /// Puts the signal into the profile of this process, if there is one in the folder and the runtime saw no end. Should it have executed one
-    /// program after the other, that is the last one's.
+    /// program after the other, that is the last one's: where that one's end was seen, nothing is to be told of those before.
     pub(super) fn record_signal(self, folder: &Path, signal: u8) -> std::io::Result<()> {
-        let mut last: Option<(u64, File)> = None;
+        let mut last: Option<((u64, bool), File)> = None;
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             if path.extension() != Some(OsStr::new(EXTENSION)) {
                 continue;
             }
+            // Who reads from a pipe may wait for ever.
+            if !fs::metadata(&path).is_ok_and(|about| about.is_file()) {
+                continue;
+            }
             // Files of others may be read-only, and come and go.
             let Ok(mut file) = fs::OpenOptions::new().read(true).write(true).open(&path) else { continue };
             let mut header = [0; Unseen::BYTES];
-            let Some(unseen) = file.read_exact(&mut header).ok().and_then(|()| Unseen::read(&header)) else { continue };
-            let is_own = unseen.pid == self.pid && unseen.start_ticks == Some(self.start_ticks);
-            if is_own && last.as_ref().is_none_or(|(begun_ns, _)| *begun_ns < unseen.begun_ns) {
-                last = Some((unseen.begun_ns, file));
+            let Some((run, false)) = file.read_exact(&mut header).ok().and_then(|()| Identity::read(&header)) else { continue };
+            // Dumps have the same beginning as their process's own file.
+            let order = (run.begun_ns(), Unseen::read(&header).is_some());
+            if run.is_of(self.pid, self.start_ticks) && last.as_ref().is_none_or(|(of_last, _)| *of_last < order) {
+                last = Some((order, file));
             }
         }
-        match last {
+        match last.filter(|((_, is_unseen), _)| *is_unseen) {
             Some((_, file)) => file.write_all_at(&Unseen::fate_of_signal(signal), Unseen::FATE_AT),
             None => Ok(()),
         }
@@ -86,7 +91,8 @@ mod tests {
         let files = [
             ("before.bbraw", 7, 50, 1, Fate::NotSeen, Fate::NotSeen),
             ("own.bbraw", 7, 50, 2, Fate::NotSeen, Fate::Signal { signal: 11 }),
-            ("ended.bbraw", 7, 50, 3, Fate::Exit { status: Some(1) }, Fate::Exit { status: Some(1) }),
+            ("dump.bbraw", 7, 50, 2, Fate::Snapshot, Fate::Snapshot),
+            ("ended.bbraw", 7, 50, 0, Fate::Exit { status: Some(1) }, Fate::Exit { status: Some(1) }),
             ("reused.bbraw", 7, 51, 4, Fate::NotSeen, Fate::NotSeen),
             ("other.bbraw", 8, 50, 5, Fate::NotSeen, Fate::NotSeen),
         ];
@@ -94,11 +100,24 @@ mod tests {
             write_running(&path(name), pid, ticks, begun, fate);
         }
         fs::write(path("damaged.bbraw"), [1; 300]).expect("written");
+        let pipe = std::process::Command::new("mkfifo").arg(path("pipe.bbraw")).status().expect("mkfifo");
+        assert!(pipe.success());
         Child { pid: 7, start_ticks: 50 }.record_signal(folder.path(), 11).expect("recorded");
         for (name, .., expected) in files {
             assert_eq!(fate(&path(name)), expected, "{name}");
         }
         assert_eq!(fs::read(path("damaged.bbraw")).expect("there"), [1; 300]);
+    }
+
+    /// The last program's end was seen: the signal says nothing of the one before, which a bare system call replaced.
+    #[test]
+    fn not_of_a_program_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (before, last) = (folder.path().join("a.bbraw"), folder.path().join("b.bbraw"));
+        write_running(&before, 7, 50, 1, Fate::NotSeen);
+        write_running(&last, 7, 50, 2, Fate::OwnSignal { signal: 15 });
+        Child { pid: 7, start_ticks: 50 }.record_signal(folder.path(), 15).expect("nothing to record");
+        assert_eq!((fate(&before), fate(&last)), (Fate::NotSeen, Fate::OwnSignal { signal: 15 }));
     }
 
     #[test]

@@ -14,6 +14,18 @@ pub struct Identity {
 const POOL: u32 = 9;
 
 impl Identity {
+    /// Is it a run of the process that has this number, and started at this clock tick after boot?
+    #[must_use]
+    pub fn is_of(self, pid: u32, start_ticks: u64) -> bool {
+        self.pid == pid && self.start_ticks == start_ticks && start_ticks != 0
+    }
+
+    /// When the run was begun, in nanoseconds since 1970.
+    #[must_use]
+    pub fn begun_ns(self) -> u64 {
+        self.begun_ns
+    }
+
     /// How many bytes of a file are needed.
     pub const BYTES: usize = HEADER_BYTES;
 
