@@ -58,7 +58,8 @@ bool platform_process_is_gone(int32_t process) {
     text_add(&text, "/proc/");
     text_add_number(&text, (uint64_t)process);
     text_add(&text, "/stat");
-    if (!read_stat(path, &line))
+    /* A /proc that was mounted in another namespace tells of other processes. */
+    if (platform_number_behind("/proc/self") != (uint64_t)platform_process_id() || !read_stat(path, &line))
         return false;
     /* Who only waits to be waited for has no memory any more; but a first thread waits so for the others, too. */
     long state = find_field(&line, 3);
