@@ -35,6 +35,8 @@ int platform_rename(const char *from, const char *to);
 int platform_rename_new(const char *from, const char *to);
 /* Until the file is closed, no other process has this lock; -EWOULDBLOCK if one has it. */
 int platform_lock(int file);
+/* Gives it back, though children have the file open, too. */
+void platform_unlock(int file);
 /* Hands on the name of everything in a folder. */
 int platform_list(const char *folder, void (*each)(void *context, const char *name), void *context);
 void platform_remove(const char *path);

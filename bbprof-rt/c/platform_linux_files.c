@@ -147,6 +147,10 @@ int platform_lock(int file) {
     return (int)CALL3(__NR_flock, file, LOCK_EX | LOCK_NB, 0);
 }
 
+void platform_unlock(int file) {
+    CALL3(__NR_flock, file, LOCK_UN, 0);
+}
+
 void platform_remove(const char *path) {
     CALL3(__NR_unlink, path, 0, 0);
 }

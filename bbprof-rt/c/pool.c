@@ -75,6 +75,12 @@ static int lock(struct process *process, bool patient) {
     }
 }
 
+/* Children that other threads have made meanwhile have the file open, too: closing it is not enough. */
+static void unlock(int file) {
+    platform_unlock(file);
+    platform_close(file);
+}
+
 static const char *inexact_path(struct process *process) {
     struct text text = text_in(process->inexact_path, PATH_BYTES);
     text_add_bytes(&text, process->pool_path, process->pool_at);
@@ -87,6 +93,13 @@ static const char *inexact_path(struct process *process) {
 static bool is_of_one_process(const struct raw_contents *contents) {
     uint32_t kind = (uint32_t)contents->header.fate & 0xff;
     return !contents->complete && kind != FATE_SNAPSHOT && kind != FATE_POOL && kind <= FATE_SIGNAL;
+}
+
+/* What was added and stays would be added again, once the pool tells of another that it was the last. */
+static int remove_for_good(const char *path) {
+    struct file_identity there;
+    platform_remove(path);
+    return platform_identify_path(path, &there) == -ENOENT ? 0 : -EPERM;
 }
 
 /* The lock is held; nobody counts in the file any more. */
@@ -107,19 +120,19 @@ static int add(struct process *process, const char *path, int file) {
         why = raw_contents_read(process, pool_file, &pool);
         if (why == 0 && (!pool.complete || (uint32_t)pool.header.fate != FATE_POOL))
             why = -EBADMSG;
-        if (why != 0)
-            process_complain(process, "cannot add to ", pool_path, platform_error_text(why), "each process keeps its own file");
     }
     char *last = process->pool_scratch, *sum_path = process->path_scratch[0];
     with_suffix(pool_path, sum_path, SUM_SUFFIX);
     if (why == 0 && !is_first) {
         pool_running_path(process, pool.header.pid, pool.header.begun_ns, last, PATH_BYTES);
-        platform_remove(last);
+        why = remove_for_good(last);
         if (text_equals(last, path)) {
             platform_close(pool_file);
             return 0;
         }
     }
+    if (why != 0)
+        process_complain(process, "cannot add to ", pool_path, platform_error_text(why), "each process keeps its own file");
     if (why == 0) {
         platform_remove(sum_path);
         int sum_file = platform_open(sum_path, OPEN_CREATE);
@@ -140,10 +153,9 @@ static int add(struct process *process, const char *path, int file) {
 
 /* As `add`; gives the memory back that it took. */
 static int add_and_forget(struct process *process, const char *path, int file) {
-    char *arena = process->arena, *arena_end = process->arena_end;
+    struct arena kept = process_borrow_memory(process);
     int why = add(process, path, file);
-    if (process->arena_end == arena_end)
-        process->arena = arena;
+    process_return_memory(process, &kept);
     return why;
 }
 
@@ -247,7 +259,7 @@ static void help(struct process *process, bool patient, uint64_t most) {
     if (file < 0)
         return;
     sweep(process, most);
-    platform_close(file);
+    unlock(file);
 }
 
 /* Whose threads run on does not wait for the lock: who has it is at just this. */
@@ -278,6 +290,6 @@ bool pool_take(struct process *process) {
     if (added)
         process->raw.in_use = false;
     sweep(process, UINT64_MAX);
-    platform_close(locked);
+    unlock(locked);
     return added;
 }

@@ -40,6 +40,8 @@ static int match_images(struct process *process, struct sum *sum) {
         sum->images[sum->num_images++] = image;
     }
     for (struct told_image *image = sum->added->images; image != NULL; image = image->next) {
+        if (!told_wholly(image))
+            continue;
         for (uint32_t i = 0; i < sum->num_images && image->target == NULL; i++)
             if (is_of_one_build(sum->images[i], image))
                 image->target = sum->images[i];

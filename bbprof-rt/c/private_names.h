@@ -70,6 +70,7 @@
 #define platform_length_allowed bbprof_platform_length_allowed
 #define platform_list bbprof_platform_list
 #define platform_lock bbprof_platform_lock
+#define platform_unlock bbprof_platform_unlock
 #define platform_look_at_threads bbprof_platform_look_at_threads
 #define platform_map_file_over bbprof_platform_map_file_over
 #define platform_map_fresh bbprof_platform_map_fresh
@@ -116,6 +117,8 @@
 #define pool_take bbprof_pool_take
 #define pool_tidy bbprof_pool_tidy
 #define process_allocate bbprof_process_allocate
+#define process_borrow_memory bbprof_process_borrow_memory
+#define process_return_memory bbprof_process_return_memory
 #define process_announce bbprof_process_announce
 #define process_complain bbprof_process_complain
 #define process_create bbprof_process_create

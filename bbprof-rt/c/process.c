@@ -7,6 +7,11 @@
 #define STDERR 2
 #define DEFAULT_PATTERN "bbprof-%e-%p.bbraw"
 
+struct arena_chunk {
+    struct arena_chunk *before;
+    uint64_t num_bytes;
+};
+
 static const char *setting(char **environment, const char *name) {
     size_t length = text_length(name);
     for (; environment != NULL && *environment != NULL; environment++)
@@ -17,17 +22,34 @@ static const char *setting(char **environment, const char *name) {
 
 void *process_allocate(struct process *process, size_t num_bytes) {
     num_bytes = (num_bytes + 15) & ~(size_t)15;
-    if (num_bytes > (size_t)(process->arena_end - process->arena)) {
-        size_t chunk = num_bytes > ARENA_BYTES ? num_bytes : ARENA_BYTES;
-        char *start = platform_map_private(chunk);
-        if (start == NULL)
+    struct arena *arena = &process->arena;
+    if (num_bytes > (size_t)(arena->end - arena->next)) {
+        size_t all_bytes = sizeof(struct arena_chunk) + num_bytes;
+        if (all_bytes < ARENA_BYTES)
+            all_bytes = ARENA_BYTES;
+        struct arena_chunk *chunk = platform_map_private(all_bytes);
+        if (chunk == NULL)
             return NULL;
-        process->arena = start;
-        process->arena_end = start + chunk;
+        *chunk = (struct arena_chunk){arena->last, all_bytes};
+        *arena = (struct arena){(char *)(chunk + 1), (char *)chunk + all_bytes, chunk};
     }
-    void *memory = process->arena;
-    process->arena += num_bytes;
+    void *memory = arena->next;
+    arena->next += num_bytes;
     return memory;
+}
+
+struct arena process_borrow_memory(struct process *process) {
+    struct arena kept = process->arena;
+    process->arena = (struct arena){NULL, NULL, NULL};
+    return kept;
+}
+
+void process_return_memory(struct process *process, const struct arena *kept) {
+    for (struct arena_chunk *chunk = process->arena.last, *before; chunk != NULL; chunk = before) {
+        before = chunk->before;
+        platform_unmap(chunk, chunk->num_bytes);
+    }
+    process->arena = *kept;
 }
 
 void process_complain(struct process *process, const char *what, const char *path, const char *why, const char *consequence) {

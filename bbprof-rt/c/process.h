@@ -80,6 +80,12 @@ struct raw_file {
     char path[PATH_BYTES];
 };
 
+/* Memory that is given out piece by piece, from its last chunk. */
+struct arena {
+    char *next, *end;
+    struct arena_chunk *last;
+};
+
 struct process {
     uint32_t abi;
     struct lock lock;
@@ -104,7 +110,7 @@ struct process {
     uint32_t num_images, num_loaded;
     struct image *images;
     struct raw_file raw;
-    char *arena, *arena_end;
+    struct arena arena;
     uint8_t leader_build_id[16];
     size_t pool_at; /* where %m ends in the pool's path; 0 = no pool */
     uint64_t namespace; /* of its number, if there is a pool; 0 = not known */
@@ -128,7 +134,11 @@ void process_lock_inherit(struct process *process);
 /* process.c */
 struct process *process_create(char **environment, const struct bbprof_image *record);
 /* Memory that is never given back; NULL = none left. */
+/* Zeroed. */
 void *process_allocate(struct process *process, size_t num_bytes);
+/* What is allocated from now on goes with `process_return_memory`, which takes what this gave. */
+struct arena process_borrow_memory(struct process *process);
+void process_return_memory(struct process *process, const struct arena *kept);
 /* At most one line on stderr for each process, if that is still what it was. */
 void process_complain(struct process *process, const char *what, const char *path, const char *why, const char *consequence);
 

@@ -54,10 +54,8 @@ static int tell_image(struct raw_contents *contents, const struct raw_entry *ent
     bytes_clear(image, sizeof *image);
     image->entry = *entry;
     image->presence = RAW_CHECKSUM_SEED;
-    struct told_image **end = &contents->images;
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = image;
+    *(contents->last_image == NULL ? &contents->images : &contents->last_image->next) = image;
+    contents->last_image = image;
     contents->num_images++;
     return 0;
 }
@@ -76,6 +74,7 @@ static int tell_segment(struct raw_contents *contents, const struct raw_entry *e
     bool is_baseline = entry->segment.role != ROLE_COUNTS;
     if (is_baseline && entry->segment.role != (uint32_t)contents->header.baseline)
         return 0;
+    image->has_counts[entry->segment.bank] = image->has_counts[entry->segment.bank] || !is_baseline;
     struct told_segment *segment = process_allocate(contents->process, sizeof *segment);
     if (segment == NULL)
         return -ENOMEM;
@@ -147,6 +146,8 @@ static int check_header(struct raw_contents *contents) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!raw_is_guarded(words[i]))
             return -EBADMSG;
+    if ((uint32_t)header->baseline > ROLE_BASELINE_2)
+        return -EBADMSG;
     contents->complete = bytes_equal(header->state, RAW_STATE_COMPLETE, sizeof header->state);
     if (!contents->complete)
         return bytes_equal(header->state, RAW_STATE_RUNNING, sizeof header->state) ? 0 : -EBADMSG;

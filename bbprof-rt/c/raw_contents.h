@@ -9,6 +9,7 @@ struct told_image {
     struct told_image *next;
     struct raw_entry entry;
     uint64_t presence;         /* checksum of its table */
+    bool has_counts[NUM_BANKS]; /* the log tells where they are; in that of a running process a kill may have come before */
     struct told_image *target; /* where its counts are added */
     uint32_t target_index;
     bool is_new; /* `target` is itself */
@@ -46,10 +47,10 @@ struct raw_contents {
     bool complete;
     struct raw_header header;
     uint32_t num_images;
-    struct told_image *images;
+    struct told_image *images, *last_image;
     struct told_segment *segments;
     struct told_paths *paths;
-    struct told_ending *endings;
+    struct told_ending *endings, *last_ending;
     struct process *process; /* lends the memory */
 };
 
@@ -84,6 +85,14 @@ void ending_put(const struct told_ending *ending, uint64_t processes, entry_sink
 
 static inline uint64_t told_counters(const struct told_image *image, uint32_t bank) {
     return bank == BANK_TLS ? image->entry.image.tls_counters : image->entry.image.global_counters;
+}
+
+/* Did the process come to counting in it? */
+static inline bool told_wholly(const struct told_image *image) {
+    bool is_whole = true;
+    for (uint32_t bank = 0; bank < NUM_BANKS; bank++)
+        is_whole = is_whole && (image->has_counts[bank] || told_counters(image, bank) == 0);
+    return is_whole;
 }
 
 #endif

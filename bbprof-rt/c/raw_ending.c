@@ -6,14 +6,13 @@
 #include <errno.h>
 
 int ending_begin(struct raw_contents *contents, const struct raw_entry *fate) {
-    struct told_ending *ending = process_allocate(contents->process, sizeof *ending), **end = &contents->endings;
+    struct told_ending *ending = process_allocate(contents->process, sizeof *ending);
     if (ending == NULL)
         return -ENOMEM;
     bytes_clear(ending, sizeof *ending);
     ending->fate = *fate;
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = ending;
+    *(contents->last_ending == NULL ? &contents->endings : &contents->last_ending->next) = ending;
+    contents->last_ending = ending;
     return 0;
 }
 
@@ -32,9 +31,7 @@ int ending_of_process(struct raw_contents *contents) {
 
 /* An entry behind the one that began the last ending. */
 int ending_tell(struct raw_contents *contents, const struct raw_entry *entry) {
-    struct told_ending *ending = contents->endings;
-    while (ending != NULL && ending->next != NULL)
-        ending = ending->next;
+    struct told_ending *ending = contents->last_ending;
     if (ending == NULL)
         return -EBADMSG;
     if (entry_is(entry, "WAIT")) {

@@ -285,6 +285,32 @@ fn added_but_not_removed() {
     assert_eq!(steps(&sandbox), 4 * CALLS);
 }
 
+/// Where the file that was added cannot be removed, nothing more is added: it would be counted again.
+#[test]
+fn added_and_never_removed() {
+    let sandbox = built();
+    let outcome = run(&sandbox, &["4", "cannot remove", "one"]).expect_code(0);
+    assert!(outcome.stderr.contains("operation not permitted; each process keeps its own file"), "{}", outcome.stderr);
+    assert_eq!(steps(&sandbox), 5 * CALLS);
+    // Who may, goes on.
+    run(&sandbox, &["0"]).expect_code(0);
+    let (_, fates) = pool(&sandbox);
+    assert_eq!(fates, [(Fate::Exit { status: Some(0) }, 2), (Fate::Exit { status: Some(7) }, 4)]);
+    assert_eq!(steps(&sandbox), 6 * CALLS);
+}
+
+/// Killed while a library was loaded, before its counters had a place: it is not among the images, as in the file of the process.
+#[test]
+fn killed_while_loading() {
+    let sandbox = built();
+    run(&sandbox, &["2", "cut library", "one"]).expect_code(0);
+    run(&sandbox, &["0"]).expect_code(0);
+    let profiles = sandbox.raw_profiles("raw");
+    let images = |path: &PathBuf| read(path).images.len();
+    assert_eq!(profiles.iter().map(images).collect::<Vec<_>>(), [2, 1], "{profiles:?}");
+    assert_eq!(steps(&sandbox), 4 * CALLS);
+}
+
 /// On a disk with room for some: each process is counted, or has said that it is not.
 #[test]
 fn a_disk_that_fills() {

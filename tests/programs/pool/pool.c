@@ -1,6 +1,7 @@
 /* pool.c: a test runner's children. Arguments: how many, how they end, and `one` for one after the other. Each does the same work, on a way of its own. */
 #include <bbprof.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -59,18 +60,23 @@ static void load(const char *name) {
     sum += part(i);
 }
 
+/* What comes of this system call from now on. */
+static void filter(unsigned number, unsigned action) {
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, action),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog all = {4, program};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) != 0)
+    _exit(94);
+}
+
 /* The next such call is the process's last moment: all four come when a profile is added to the pool. */
 static void die_at(unsigned number) {
   const unsigned numbers[] = {SYS_flock, SYS_fallocate, SYS_write, SYS_rename};
-  struct sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[number % 4], 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog filter = {4, program};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-    _exit(94);
+  filter(numbers[number % 4], SECCOMP_RET_KILL_PROCESS);
 }
 
 static void *reads(void *pipe) {
@@ -139,6 +145,16 @@ static void end(const char *how, unsigned number) {
   }
   if (strcmp(how, "library") == 0 && number % 2 == 0)
     load("./part.so");
+  if (strcmp(how, "cut library") == 0) {
+    /* The library's image is told of, its counters have no room yet. */
+    if (number % 2 == 0)
+      filter(SYS_fallocate, SECCOMP_RET_KILL_PROCESS);
+    load("./part.so");
+    raise(SIGKILL);
+  }
+  if (strcmp(how, "windows") == 0)
+    for (unsigned i = 0; i < number; i++)
+      bbprof_reset();
   if (strcmp(how, "in the middle") == 0)
     die_at(number);
   if (strcmp(how, "waits") == 0)
@@ -180,6 +196,8 @@ int main(int argc, char **argv) {
   if (pipe(done) != 0 || steps == MAP_FAILED)
     return 92;
   work(0);
+  if (strcmp(how, "cannot remove") == 0)
+    filter(SYS_unlink, SECCOMP_RET_ERRNO | EPERM);
   for (unsigned i = 0; i < children; i++) {
     char byte;
     pid_t child = start(how, i, done[1]);
