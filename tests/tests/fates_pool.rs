@@ -299,6 +299,28 @@ fn added_and_never_removed() {
     assert_eq!(steps(&sandbox), 6 * CALLS);
 }
 
+/// In a pid namespace whose /proc is that of another, where a dead process has the number of a living one: that is not added before its end.
+#[test]
+fn the_number_of_a_dead_process_elsewhere() {
+    let sandbox = built();
+    let mut dead = std::process::Command::new("true").spawn().unwrap();
+    let script = format!(
+        "mkfifo go
+        echo $(({0} - 1)) > /proc/sys/kernel/ns_last_pid
+        ./pool 0 'after a line' < go &
+        test $! = {0} || exit 9
+        exec 3> go
+        until ls raw/*_r{0}-* 2> none; do sleep 0.01; done
+        ./pool 0 && echo >&3 && wait $!",
+        dead.id()
+    );
+    let outcome = Run::new("unshare").args(["-rpf", "bash", "-c", &script]).env("BBPROF_OUT", "raw/%m.bbraw");
+    outcome.in_folder(sandbox.path()).outcome().expect_code(0);
+    dead.wait().unwrap();
+    assert_eq!(pool(&sandbox).1, [(Fate::Exit { status: Some(0) }, 2)]);
+    assert_eq!(steps(&sandbox), 3 * CALLS);
+}
+
 /// Killed while a library was loaded, before its counters had a place: it is not among the images, as in the file of the process.
 #[test]
 fn killed_while_loading() {

@@ -196,6 +196,11 @@ int main(int argc, char **argv) {
   if (pipe(done) != 0 || steps == MAP_FAILED)
     return 92;
   work(0);
+  if (strcmp(how, "after a line") == 0) {
+    if (getchar() != '\n')
+      return 97;
+    work(0);
+  }
   if (strcmp(how, "cannot remove") == 0)
     filter(SYS_unlink, SECCOMP_RET_ERRNO | EPERM);
   for (unsigned i = 0; i < children; i++) {
