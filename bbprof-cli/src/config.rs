@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "N")]
     pub path_limit: Option<u64>,
     /// With --counters paths: most paths of a function that an array counts. More are counted in a hash table: in all functions when this or
-    /// --path-limit is given, else where that is cheap, and elsewhere paths also end where that costs least [default: 256, or 2 for each edge; with --path-limit 1024, or 4 for each edge]
+    /// --path-limit is given, else where that is cheap, and elsewhere paths also end where that costs least; without these options also around tight loops, and where they would be dear [default: 256, or 2 for each edge; with --path-limit 1024, or 4 for each edge]
     #[arg(long, value_name = "N")]
     pub path_array: Option<u64>,
     /// Leave away a part of the placement, to see what it gains; the counts are the same (repeatable)

@@ -24,8 +24,16 @@ impl Degrees {
 
     /// Whether an edge shares both its ends with others. X is no end to put code at, so it never makes an edge non-critical.
     pub(crate) fn is_critical(&self, from: Endpoint, to: Endpoint) -> bool {
-        let alone_out = from.node().is_some_and(|node| self.outgoing[node.index()] == 1);
-        let alone_in = to.node().is_some_and(|node| self.incoming[node.index()] == 1);
-        !alone_out && !alone_in
+        !self.is_only_one_out_of(from) && !self.is_only_one_into(to)
+    }
+
+    /// Whether one edge leaves this end.
+    pub(crate) fn is_only_one_out_of(&self, from: Endpoint) -> bool {
+        from.node().is_some_and(|node| self.outgoing[node.index()] == 1)
+    }
+
+    /// Whether one edge enters this end.
+    pub(crate) fn is_only_one_into(&self, to: Endpoint) -> bool {
+        to.node().is_some_and(|node| self.incoming[node.index()] == 1)
     }
 }

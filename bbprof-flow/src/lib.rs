@@ -35,6 +35,9 @@ pub use costs::{Costs, Weights};
 pub use counted_loops::CountedLoop;
 pub use determined::{Determined, determined};
 pub use interrupted::{Interruptions, Place, interruptions, solve_interrupted};
-pub use paths::{Commit, Path, PathError, PathNumbering, PathPlan, PathStart, PathStep, plan_paths};
-pub use plan::{CounterId, CounterPlan, CounterSite, Placement, check_sites, plan_counters};
+pub use paths::{
+    Commit, ObviousGraph, Path, PathError, PathNumbering, PathPlan, PathStart, PathStep, obvious_loops, plan_paths,
+    price_of_counters, price_of_paths,
+};
+pub use plan::{CounterId, CounterPlan, CounterSite, Placement, check_sites, plan_counters, plan_counters_beside};
 pub use solve::{Solution, SolveError, solve};

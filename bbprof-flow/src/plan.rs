@@ -4,8 +4,9 @@ use crate::cfg::{Cfg, EdgeId, NodeId, Splitting};
 use crate::costs::{Costs, Weights};
 use crate::counted_loops::BeforeLoops;
 use crate::doubled::{Doubled, Flow};
+use crate::paths::PathNumbering;
 use crate::patterns::inferable_nodes;
-use crate::spanning_tree::maximum_spanning_forest;
+use crate::spanning_tree::chords;
 use std::fmt;
 
 /// A counter of one function, dense, `0..plan.num_counters()`: its position in the function's stretch of the counter array.
@@ -85,13 +86,7 @@ pub fn plan_counters(cfg: &Cfg, weights: &Weights, placement: Placement, costs: 
     assert_eq!(weights.nodes.len(), cfg.num_nodes(), "one weight for each node");
     assert_eq!(weights.edges.len(), cfg.num_edges(), "one weight for each edge");
     let sites = match placement {
-        Placement::Tree => {
-            let doubled = Doubled::new(cfg);
-            let before_loops = BeforeLoops::of(cfg, weights, costs);
-            let in_forest = maximum_spanning_forest(doubled, weights, costs, &before_loops);
-            let chords = doubled.arcs().filter(|arc| !in_forest[arc.index()]);
-            chords.filter_map(|arc| chord_site(cfg, &before_loops, doubled.flow(arc))).collect()
-        }
+        Placement::Tree => tree_sites(cfg, weights, costs, &vec![false; cfg.num_nodes()]),
         Placement::Blocks => cfg.node_ids().map(CounterSite::Node).collect(),
         Placement::Patterns => {
             let inferable = inferable_nodes(cfg);
@@ -99,6 +94,27 @@ pub fn plan_counters(cfg: &Cfg, weights: &Weights, placement: Placement, costs: 
         }
     };
     CounterPlan { sites }
+}
+
+/// Chooses counters for the edges that paths do not tell: those that leave a node whose paths are obvious, and enter one of these from outside.
+///
+/// # Panics
+/// As [`plan_counters`].
+#[must_use]
+pub fn plan_counters_beside(cfg: &Cfg, weights: &Weights, costs: &Costs, numbering: &PathNumbering) -> CounterPlan {
+    assert_eq!(weights.nodes.len(), cfg.num_nodes(), "one weight for each node");
+    assert_eq!(weights.edges.len(), cfg.num_edges(), "one weight for each edge");
+    let by_paths: Vec<bool> = cfg.node_ids().map(|node| !numbering.is_obvious(node)).collect();
+    CounterPlan { sites: tree_sites(cfg, weights, costs, &by_paths) }
+}
+
+/// The chords of the tree, given the counts of these nodes, by node, and of the edges that paths through them tell.
+fn tree_sites(cfg: &Cfg, weights: &Weights, costs: &Costs, by_paths: &[bool]) -> Vec<CounterSite> {
+    let doubled = Doubled::new(cfg);
+    let before_loops = BeforeLoops::of(cfg, weights, costs);
+    let is_chord = chords(doubled, weights, costs, &before_loops, by_paths);
+    let chords = doubled.arcs().filter(|arc| is_chord[arc.index()]);
+    chords.filter_map(|arc| chord_site(cfg, &before_loops, doubled.flow(arc))).collect()
 }
 
 /// A site for every edge that code can count, in edge order: the oracle that check mode puts beside the plan.

@@ -40,7 +40,7 @@ pub(crate) struct Graph {
     /// Estimated frequency of each node.
     pub weights: Vec<u64>,
     /// The weights are those of an earlier run, not estimates.
-    are_measured: bool,
+    pub are_measured: bool,
     /// Loops whose turns are known in front of them.
     pub counted_loops: Vec<CountedLoop>,
     /// By edge, the copies that code on it would need.

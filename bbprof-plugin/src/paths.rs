@@ -6,13 +6,18 @@
 use crate::graph::Graph;
 use crate::planner::ir_site;
 use crate::view::{self, IrPathStep};
-use bbprof_flow::{Commit, CounterSite, EdgeId, PathNumbering, PathPlan, PathStep, Splitting, Weights, plan_paths};
+use bbprof_flow::{
+    Cfg, Commit, Costs, CounterSite, EdgeId, PathNumbering, PathPlan, PathStep, Placement, Splitting, Weights, obvious_loops,
+    plan_counters, plan_counters_beside, plan_paths, price_of_counters, price_of_paths,
+};
 use bbprof_format::manifest::{Edge, EdgeKind, Function, Paths};
 
 /// What the manifest tells of the paths, and what the glue does.
 pub(crate) struct PlannedPaths {
     pub paths: Paths,
     pub steps: Vec<IrPathStep>,
+    /// Counters beside those of paths.
+    pub sites: Vec<CounterSite>,
 }
 
 /// Where steps at one place of the IR belong: what leads to the node, what is counted before the call that ends it, what leaves it. Splits
@@ -67,36 +72,76 @@ const HASHED_COUNT_INSTRUCTIONS: u128 = 30;
 /// the whole below what `docs/PERFORMANCE.md` promises.
 const CHEAP_SHARE: u128 = 16;
 
+/// Counting paths may cost so much more than counting edges, by estimated frequencies, before they are cut to be shorter: half again.
+/// Measured on Lua, SQLite 3.51, SQLite 3.50 and zstd at -O2 (clang 22.1.8, valgrind 3.19), instructions beyond the plain build's in units of the
+/// edge mode's: 1.25, 1.46, 1.27, 1.67; with twice as much 1.33, 1.52, 1.31, 2.17 (without doubt of turns); without a bound 1.40, 2.20, 1.48, 1.58.
+const MOST_PRICE: (u128, u128) = (3, 2);
+/// A guess of 31 turns is what compilers make of a loop of which they know nothing. Paths are too dear only if they are so with this many times fewer turns,
+/// too: with 4, SQLite 3.51 has 1.46; with 8, 1.83.
+const DOUBT: u64 = 4;
+
+/// Paths with their numbers, and what counts them.
+struct Counting {
+    numbering: PathNumbering,
+    plan: PathPlan,
+    /// Counters beside those of paths.
+    sites: Vec<CounterSite>,
+}
+
 /// Plans the paths of a function.
 pub(crate) fn plan(
     function: &Function,
     graph: &Graph,
     view: &view::Function<'_>,
     limits: PathLimits,
+    costs: &Costs,
+    weights: &Weights,
 ) -> Result<PlannedPaths, String> {
     let cfg = function.cfg().map_err(|e| e.to_string())?;
-    let weights = graph.frequencies();
-    let size = if limits.hashed == Hashed::Always { HASHED_BEYOND } else { CUT_TO_ARRAY };
+    // Who asks for many paths wants them whole.
+    let wants_whole = limits.hashed == Hashed::Always;
+    let size = if wants_whole { HASHED_BEYOND } else { CUT_TO_ARRAY };
     let array = limits.array.unwrap_or_else(|| size.paths.max(size.for_edge * function.edges.len() as u64));
-    let always_cut = into_returns_twice(function, graph, view);
-    let number = |limit| PathNumbering::new(&cfg, &weights, &always_cut, limit);
-    let mut numbering = number(limits.all);
-    let mut plan = plan_paths(&cfg, &numbering);
+    let mut always_cut = into_returns_twice(function, graph, view);
+    if !wants_whole {
+        always_cut.extend(obvious_loops(&cfg, weights));
+    }
+    let count = |cuts: &[EdgeId], limit| {
+        let numbering = PathNumbering::new(&cfg, weights, cuts, limit);
+        let plan = plan_paths(&cfg, &numbering);
+        let sites = plan_counters_beside(&cfg, weights, costs, &numbering).sites;
+        Counting { numbering, plan, sites }
+    };
+    let mut counting = count(&always_cut, limits.all);
     // Beyond the limit there is a path for each edge: short ones, and many counts.
-    let may_hash = numbering.num_paths() > array && numbering.num_paths() <= limits.all;
+    let may_hash = counting.numbering.num_counted() > array && counting.numbering.num_paths() <= limits.all;
     let hashed = may_hash
         && match limits.hashed {
             Hashed::Never => false,
-            Hashed::WhereCheap => is_cheap_to_hash(function, &weights, &plan),
+            Hashed::WhereCheap => is_cheap_to_hash(function, weights, &counting.plan),
             Hashed::Always => true,
         };
-    if !hashed && numbering.num_paths() > array {
-        numbering = number(array.clamp(1, limits.all));
-        plan = plan_paths(&cfg, &numbering);
+    if !hashed && counting.numbering.num_counted() > array {
+        counting = count(&always_cut, array.clamp(1, limits.all));
     }
-    let num_paths = numbering.num_paths();
-    if !hashed && u32::try_from(num_paths).is_err() {
-        return Err(format!("{num_paths} paths are left with all edges cut, more than an array can hold"));
+    if !hashed && !wants_whole {
+        let is_dear = dear(&cfg, graph, costs, weights);
+        let mut limit = counting.numbering.num_paths();
+        while is_dear(&counting) {
+            limit /= 2;
+            if limit < cfg.num_edges() as u64 {
+                // There is a path for each edge: edges are counted.
+                let is_inner = |edge: &EdgeId| cfg.edge(*edge).from.node().is_some() && cfg.edge(*edge).to.node().is_some();
+                counting = count(&cfg.edge_ids().filter(is_inner).collect::<Vec<_>>(), u64::MAX);
+                break;
+            }
+            counting = count(&always_cut, limit);
+        }
+    }
+    let Counting { numbering, plan, sites } = counting;
+    let (num_paths, num_counted) = (numbering.num_paths(), numbering.num_counted());
+    if !hashed && u32::try_from(num_counted).is_err() {
+        return Err(format!("{num_counted} paths are left with all edges cut, more than an array can hold"));
     }
     let cuts = numbering.cuts().iter().map(|cut| cut.index() as u32).collect();
     let mut steps: Vec<(Turn, IrPathStep)> = Vec::new();
@@ -117,7 +162,26 @@ pub(crate) fn plan(
     }
     // Stable: the steps of one edge stay in their order.
     steps.sort_by_key(|(turn, _)| *turn);
-    Ok(PlannedPaths { paths: Paths { num_paths, hashed, cuts }, steps: steps.into_iter().map(|(_, step)| step).collect() })
+    let steps = steps.into_iter().map(|(_, step)| step).collect();
+    Ok(PlannedPaths { paths: Paths { num_paths, num_counted, hashed, cuts }, steps, sites })
+}
+
+/// Tells which counting costs too much beside that of edges: by estimated frequencies, and also if loops turn less often than these say.
+fn dear<'a>(cfg: &'a Cfg, graph: &Graph, costs: &'a Costs, weights: &'a Weights) -> impl Fn(&Counting) -> bool + 'a {
+    let by_edges = plan_counters(cfg, weights, Placement::Tree, costs).sites;
+    let doubted = if graph.are_measured { None } else { weights.with_fewer_turns(cfg, DOUBT) };
+    let bound = |weights: Weights| {
+        let most = price_of_counters(cfg, &weights, costs, &by_edges).saturating_mul(MOST_PRICE.0) / MOST_PRICE.1;
+        (weights, most)
+    };
+    let bounds: Vec<(Weights, u128)> = std::iter::once(weights.clone()).chain(doubted).map(bound).collect();
+    move |counting| {
+        let price = |weights: &Weights| {
+            let beside = price_of_counters(cfg, weights, costs, &counting.sites);
+            price_of_paths(cfg, weights, costs, &counting.plan).saturating_add(beside)
+        };
+        bounds.iter().all(|(weights, most)| price(weights) > *most)
+    }
 }
 
 /// Whether counting in hash tables is a small part of what the function executes.

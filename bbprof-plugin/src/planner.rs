@@ -8,8 +8,8 @@ use crate::view::{self, IrPathStep, IrSite};
 use bbprof_flow::{Costs, CounterSite, Placement, check_sites, plan_counters};
 use bbprof_format::frequencies::Known;
 use bbprof_format::manifest::{
-    ArrayHeader, CallSite, Callee, CounterMode, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module, Node, Site,
-    Skipped, Storage, StringId, WeightSource,
+    ArrayHeader, CallSite, Callee, CounterMode, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module, Node, Paths,
+    Site, Skipped, Storage, StringId, WeightSource,
 };
 use bbprof_format::{Digest, names};
 use std::collections::{BTreeSet, HashMap};
@@ -75,13 +75,9 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
             }
         }
         let in_words = |e: String| format!("{}: {e}", view.strings[function.symbol as usize]);
-        let (sites, check) = place(&manifest, &graph, options).map_err(in_words)?;
-        let mut path_steps = Vec::new();
-        if options.mode == CounterMode::Paths {
-            let planned = paths::plan(&manifest, &graph, function, path_limits).map_err(in_words)?;
-            manifest.paths = Some(planned.paths);
-            path_steps = planned.steps;
-        }
+        let Placed { sites, check, path_steps, paths } =
+            place(&manifest, &graph, function, options, path_limits).map_err(in_words)?;
+        manifest.paths = paths;
         let registers =
             if options.with.registers { graph::register_loops::choose(function, &graph, &sites) } else { vec![0; sites.len()] };
         manifest.register_blocks = blocks_of(function, &registers);
@@ -97,11 +93,12 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
             module_counters = module_counters.checked_add(num_counters).ok_or("more than 2^32 counters in one module")?;
         }
         let first = manifest.first_counter;
+        let first_of_sites = first + manifest.num_path_counters() as u32;
         let in_ir = |((site, register_loop), counter): ((&CounterSite, u32), u32)| IrSite {
             register_loop,
             ..ir_site(*site, counter, &manifest, &graph)
         };
-        let planned = sites.iter().zip(registers).zip(first..);
+        let planned = sites.iter().zip(registers).zip(first_of_sites..);
         // Check mode's own counters stay in memory: they owe nothing to the planned ones.
         let checking = check.iter().zip(std::iter::repeat(0)).zip(first + manifest.num_planned() as u32..);
         let sites = planned.chain(checking).map(in_ir).collect();
@@ -165,23 +162,41 @@ fn skip_reason(
     reason_to_skip(options, &candidate).map(|reason| strings.intern(&reason))
 }
 
-/// The planned counters, and those of check mode behind them.
-fn place(function: &Function, graph: &Graph, options: &Options) -> Result<(Vec<CounterSite>, Vec<CounterSite>), String> {
+/// Where the counters of a function are.
+struct Placed {
+    sites: Vec<CounterSite>,
+    /// Check mode's, behind the planned ones.
+    check: Vec<CounterSite>,
+    /// Those of paths, in front of the others.
+    path_steps: Vec<IrPathStep>,
+    paths: Option<Paths>,
+}
+
+fn place(
+    function: &Function,
+    graph: &Graph,
+    view: &view::Function<'_>,
+    options: &Options,
+    path_limits: PathLimits,
+) -> Result<Placed, String> {
     let cfg = function.cfg().map_err(|e| e.to_string())?;
     let mut weights = graph.frequencies();
     if options.without.loops {
         weights.counted_loops.clear();
     }
     let costs = if options.without.costs { Costs::INCREMENTS_ALONE } else { Costs::default() };
-    let placed = |placement| plan_counters(&cfg, &weights, placement, &costs).sites;
-    let sites = match options.mode {
-        CounterMode::Edges | CounterMode::Check => placed(Placement::Tree),
-        CounterMode::Blocks => placed(Placement::Blocks),
-        CounterMode::Patterns => placed(Placement::Patterns),
-        CounterMode::Paths => Vec::new(),
-    };
     let check = if options.check { check_sites(&cfg) } else { Vec::new() };
-    Ok((sites, check))
+    let placement = match options.mode {
+        CounterMode::Edges | CounterMode::Check => Placement::Tree,
+        CounterMode::Blocks => Placement::Blocks,
+        CounterMode::Patterns => Placement::Patterns,
+        CounterMode::Paths => {
+            let planned = paths::plan(function, graph, view, path_limits, &costs, &weights)?;
+            return Ok(Placed { sites: planned.sites, check, path_steps: planned.steps, paths: Some(planned.paths) });
+        }
+    };
+    let sites = plan_counters(&cfg, &weights, placement, &costs).sites;
+    Ok(Placed { sites, check, path_steps: Vec::new(), paths: None })
 }
 
 /// The blocks of these loops, each its position + 1 among those of the view.
@@ -211,6 +226,7 @@ fn comdat_array_name(symbol: &str, function: &Function, path_steps: &[IrPathStep
     if let Some(paths) = &function.paths {
         sites.push(u8::from(paths.hashed));
         sites.extend_from_slice(&paths.num_paths.to_le_bytes());
+        sites.extend_from_slice(&paths.num_counted.to_le_bytes());
     }
     for step in path_steps {
         for field in [step.kind, step.block, step.position, step.what] {

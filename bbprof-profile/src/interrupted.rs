@@ -40,7 +40,7 @@ impl<'p> Interruptible<'p> {
 }
 
 /// What loops may add to that in an interrupted activation of this function, in words; empty where each of their turns is counted in memory.
-fn loops_in_words(function: &Function) -> String {
+pub(crate) fn loops_in_words(function: &Function) -> String {
     let mut ahead: Vec<u32> = blocks_of_counted_loops(function).into_iter().collect();
     ahead.sort_unstable();
     let mut words = String::new();
@@ -131,7 +131,7 @@ impl<'p> Running<'p> {
             let (image, function) = &running.functions[position];
             let key = key(*image, function);
             let (entries, calls) = running.table.sums(&key).unwrap_or_default();
-            let leaves_no_trace = || function.manifest.paths.is_some() && !called.contains(&key);
+            let leaves_no_trace = || function.manifest.counts_paths() && !called.contains(&key);
             if if function.is_executed() { entries > calls || calls == 0 } else { leaves_no_trace() } {
                 running.add(position);
             }
@@ -170,7 +170,7 @@ impl<'p> Running<'p> {
             let places = of_solved(function.manifest, function.counts).map(|found| found.places).unwrap_or_default();
             let mut nodes: HashSet<u32> = places.iter().map(|place| place.node.index() as u32).collect();
             // An activation counts its path at the path's end: nothing tells where in it one was interrupted.
-            let anywhere = function.manifest.paths.is_some();
+            let anywhere = function.manifest.counts_paths();
             if anywhere {
                 nodes.extend(0..function.manifest.nodes.len() as u32);
             }
@@ -211,7 +211,7 @@ fn of_solved(function: &Function, counts: &FunctionCounts) -> Option<Interruptio
             counts.edges[*edge as usize].and_then(|count| u64::try_from(count).ok())
         }
     };
-    if function.paths.is_some() {
+    if function.counts_paths() {
         return None;
     }
     let values: Vec<u64> = function.sites.iter().map(value).collect::<Option<_>>()?;

@@ -24,6 +24,7 @@ mod located;
 mod memo;
 mod merge;
 mod mix;
+mod path_counters;
 mod path_view;
 mod profile;
 mod raw;

@@ -5,9 +5,9 @@
 //! is never a zero.
 
 use crate::interrupted::Explained;
+use crate::path_counters::PathCounters;
 use crate::{Image, ProfileError, demangle, interrupted, interrupted_paths};
-use bbprof_flow::{CounterPlan, CounterSite, PathNumbering, Solution, SolveError, check, check_sites, solve};
-use bbprof_format::HashedPath;
+use bbprof_flow::{CounterPlan, Solution, SolveError, check, solve};
 use bbprof_format::manifest::{Function, Linkage, Site};
 use bbprof_format::merged::ImageCounters;
 use rayon::prelude::*;
@@ -198,17 +198,19 @@ impl Image {
         }
         let values = linked.counters(function, &counters.tls, &counters.global);
         let (planned, checks) = values.split_at(function.num_planned());
-        let counted_paths = || counted_paths(function, planned, linked.hashed_paths(function, counters));
+        let (of_paths, of_sites) = planned.split_at(function.num_path_counters());
+        if function.is_hashed() && of_paths[0] > 0 {
+            let lost = of_paths[0];
+            let why = "there was no memory for them, or they came before the runtime began";
+            return Outcome::Inexact(inexact(name, None, format!("{lost} executions of paths were not recorded: {why}")));
+        }
+        let counters = || PathCounters::new(function, of_paths, linked.hashed_paths(function, counters), of_sites);
         let solved = match function.path_numbering() {
             None => solved(function, planned).map(|solution| (solution, None)),
-            Some(_) if function.is_hashed() && planned[0] > 0 => {
-                let lost = planned[0];
-                let why = "there was no memory for them, or they came before the runtime began";
-                return Outcome::Inexact(inexact(name, None, format!("{lost} executions of paths were not recorded: {why}")));
-            }
-            Some(numbering) => {
-                solved_by_paths(function, numbering, &counted_paths()).map(|(solution, paths)| (solution, Some(paths)))
-            }
+            Some(numbering) => numbering
+                .map_err(|reason| (None, reason))
+                .and_then(|numbering| counters().solve(&numbering))
+                .map(|(solution, paths)| (solution, Some(paths))),
         };
         let mut interrupted = None;
         let (solution, paths) = match solved {
@@ -216,7 +218,7 @@ impl Image {
             Err((node, reason)) => {
                 let explained = match function.paths {
                     None => interrupted::explain(function, planned),
-                    Some(_) => interrupted_paths::explain(function, &counted_paths()),
+                    Some(_) => interrupted_paths::explain(&counters()),
                 };
                 let Some(Explained { words, blocks, solution, paths }) = explained else {
                     let block = node.and_then(|node| function.nodes.get(node)).map(|node| node.block);
@@ -318,48 +320,8 @@ fn solved(function: &Function, planned: &[u64]) -> Result<Solution, (Option<usiz
     Ok(solution)
 }
 
-/// Path numbers and what was counted for them.
-fn counted_paths(function: &Function, planned: &[u64], hashed: &[HashedPath]) -> Vec<(u64, u64)> {
-    if function.is_hashed() {
-        return hashed.iter().map(|path| (path.number, path.count)).collect();
-    }
-    (0..).zip(planned.iter().copied()).filter(|(_, count)| *count > 0).collect()
-}
-
-/// The paths taken, and the nodes and edges that follow: the solver gets the edges that code could count, so that
-/// conservation is proven as for any other counters, and what vanished must be what the paths say.
-fn solved_by_paths(
-    function: &Function,
-    numbering: Result<PathNumbering, String>,
-    counted: &[(u64, u64)],
-) -> Result<(Solution, PathCounts), (Option<usize>, String)> {
-    let whole = |what: String| (None, what);
-    let numbering = numbering.map_err(whole)?;
-    let cfg = function.cfg().map_err(|e| whole(e.to_string()))?;
-    let paths = numbering.settle(counted.iter().copied()).map_err(|e| whole(e.to_string()))?;
-    let edges = numbering.edge_counts(paths.iter().map(|(number, count)| (*number, *count))).map_err(|e| whole(e.to_string()))?;
-    let plan = CounterPlan { sites: check_sites(&cfg) };
-    let counts = plan.sites.iter().map(|site| {
-        let (CounterSite::Edge(edge) | CounterSite::PhiEdge(edge)) = site else { unreachable!("check sites are on edges") };
-        u64::try_from(edges[edge.index()]).map_err(|_| {
-            let node = cfg.edge(*edge).from.node().map(|node| node.index());
-            (node, format!("edge {} was taken {} times, say its paths", edge.index(), edges[edge.index()]))
-        })
-    });
-    let counts: Vec<u64> = counts.collect::<Result<_, _>>()?;
-    let solution = solve(&cfg, &plan, &counts).map_err(|e| (node_of(&e), e.to_string()))?;
-    check(&cfg, &plan, &counts, &solution).map_err(|e| whole(format!("the checker refuses the solution: {e}")))?;
-    for (edge, (solved, walked)) in cfg.edges().iter().zip(solution.edges.iter().zip(&edges)) {
-        if *solved != Some(*walked) {
-            let node = edge.from.node().map(|node| node.index());
-            return Err((node, format!("paths say that {walked} activations vanished, the flow around says {solved:?}")));
-        }
-    }
-    Ok((solution, paths))
-}
-
 /// The node where an inconsistency shows.
-fn node_of(error: &SolveError) -> Option<usize> {
+pub(crate) fn node_of(error: &SolveError) -> Option<usize> {
     match error {
         SolveError::NodeUndetermined { node } | SolveError::NodeOutOfRange { node, .. } => Some(node.index()),
         SolveError::NotConserved { at, .. } => at.node().map(|node| node.index()),

@@ -1,10 +1,12 @@
 //! The numbers of paths: Ball and Larus 1996, figure 5.
 //!
 //! In reverse topological order, each vertex gives its outgoing arcs the numbers of paths of the arcs before them as values, and
-//! has as many paths as its arcs together. Siblings may stand in any order; the hottest comes first, so that its value is 0.
+//! has as many paths as its arcs together. Siblings may stand in any order; the hottest comes first, so that its value is 0. At ROOT, those to parts
+//! with obvious paths come last ([`super::parts`]): so the paths that need counters of their own have the lowest numbers.
 
 use super::dag::Acyclic;
 use super::limit::{cut_to_limit, paths_from};
+use super::parts::Parts;
 use crate::cfg::{Cfg, EdgeId, Endpoint, NodeId};
 use crate::costs::Weights;
 use std::cmp::Reverse;
@@ -24,8 +26,11 @@ pub struct PathNumbering {
     /// By vertex: the value of its vanishing edge.
     vanish: Vec<Option<u64>>,
     num_paths: u64,
+    num_counted: u64,
     cuts: Vec<EdgeId>,
     num_edges: usize,
+    /// By node.
+    is_obvious: Vec<bool>,
 }
 
 /// ROOT, a node or EXIT: 0, 1 + node, 1 + number of nodes.
@@ -61,6 +66,8 @@ struct Step {
     to: Vertex,
     /// `None` for a beginning at a head.
     edge: Option<EdgeId>,
+    /// It is on one path only.
+    defines: bool,
 }
 
 /// What an arc stands for.
@@ -185,11 +192,15 @@ impl PathNumbering {
         for (node, number) in cfg.node_ids().zip(paths_from(cfg, acyclic, is_cut)?) {
             paths[Vertex::of(node).index()] = number;
         }
+        let parts = Parts::of(cfg, acyclic, is_cut);
+        let is_obvious: Vec<bool> = cfg.node_ids().map(|node| parts.is_obvious(node)).collect();
+        let node_of = |vertex: Vertex| (vertex != ROOT && vertex != exit).then(|| NodeId::new(vertex.0 - 1));
         let mut arcs = unnumbered_arcs(cfg, weights, acyclic, is_cut, exit);
         // What leads to no end is on no path.
         arcs.retain(|arc| paths[arc.to.index()] > 0);
+        let begins_obvious = |arc: &Arc| arc.from == ROOT && node_of(arc.to).is_some_and(|node| is_obvious[node.index()]);
         // Where weights are equal, the order of the edges decides, which `sort` keeps.
-        arcs.sort_by_key(|arc| (arc.from, Reverse(arc.weight)));
+        arcs.sort_by_key(|arc| (arc.from, begins_obvious(arc), Reverse(arc.weight)));
         let mut first = vec![0_u32; num_vertices + 1];
         for arc in &arcs {
             first[arc.from.index() + 1] += 1;
@@ -209,25 +220,44 @@ impl PathNumbering {
         let mut from_root = arcs.iter().filter(|arc| arc.from == ROOT).map(|arc| paths[arc.to.index()]);
         let num_paths = from_root.try_fold(0_u128, u128::checked_add)?;
         let num_paths = u64::try_from(num_paths).ok().filter(|number| *number <= MOST_PATHS)?;
+        let num_counted = arcs.iter().find(|arc| begins_obvious(arc)).map_or(num_paths, |arc| arc.value);
         let cuts = cfg.edge_ids().filter(|edge| is_cut[edge.index()]).collect();
         let edge = |what| match what {
             ArcKind::Edge(edge) | ArcKind::End(edge) => Some(edge),
             ArcKind::Start(_) => None,
         };
-        let steps = arcs.iter().map(|arc| Step { value: arc.value, to: arc.to, edge: edge(arc.what) }).collect();
+        let step = |arc: &Arc| {
+            let defines = parts.defines(node_of(arc.from), node_of(arc.to));
+            Step { value: arc.value, to: arc.to, edge: edge(arc.what), defines }
+        };
+        let steps = arcs.iter().map(step).collect();
         let mut vanish = vec![None; num_vertices];
         for arc in &arcs {
             if matches!(arc.what, ArcKind::Edge(edge) if cfg.edge(edge).vanishes()) {
                 vanish[arc.from.index()] = Some(arc.value);
             }
         }
-        Some(Self { num_vertices, arcs, first, steps, vanish, num_paths, cuts, num_edges: cfg.num_edges() })
+        let num_edges = cfg.num_edges();
+        Some(Self { num_vertices, arcs, first, steps, vanish, num_paths, num_counted, cuts, num_edges, is_obvious })
     }
 
     /// How many paths there are.
     #[must_use]
     pub fn num_paths(&self) -> u64 {
         self.num_paths
+    }
+
+    /// How many of them need counters: the first ones. The others are obvious, see [`Self::obvious_counts`].
+    #[must_use]
+    pub fn num_counted(&self) -> u64 {
+        self.num_counted
+    }
+
+    /// Whether the paths that this node is on are obvious, so that counts of edges tell theirs. The edges of other nodes are known from their
+    /// paths.
+    #[must_use]
+    pub fn is_obvious(&self, node: NodeId) -> bool {
+        self.is_obvious[node.index()]
     }
 
     /// The edges on which paths end though control goes on, in rising order.
@@ -313,6 +343,34 @@ impl PathNumbering {
     /// The number of the path that came to this vertex with this sum and vanishes there, if it can.
     fn vanish_number(&self, vertex: Vertex, sum: u64) -> Option<u64> {
         self.vanish[vertex.index()].map(|value| sum + value)
+    }
+
+    /// How often each obvious path was taken, by path number, when edges were taken this often; those that were not are left out.
+    ///
+    /// # Panics
+    /// When `edges` does not have one count for each edge of the graph.
+    #[must_use]
+    pub fn obvious_counts(&self, cfg: &Cfg, edges: &[i128]) -> BTreeMap<u64, i128> {
+        assert_eq!(edges.len(), self.num_edges, "one count for each edge");
+        if edges.iter().all(|count| *count == 0) {
+            return BTreeMap::new();
+        }
+        let mut begun = vec![0_i128; self.num_vertices];
+        for cut in &self.cuts {
+            let head = cfg.edge(*cut).to.node().expect("cuts lead to nodes");
+            begun[Vertex::of(head).index()] += edges[cut.index()];
+        }
+        let count_of = |number| {
+            let mut count = None;
+            self.walk(number, |step, _| {
+                if step.defines && count.is_none() {
+                    count = Some(step.edge.map_or_else(|| begun[step.to.index()], |edge| edges[edge.index()]));
+                }
+            })
+            .expect("a number of a path");
+            count.expect("an arc defines an obvious path")
+        };
+        (self.num_counted..self.num_paths).map(|number| (number, count_of(number))).filter(|(_, count)| *count != 0).collect()
     }
 
     /// How often each edge was taken, by edge, when paths were taken this often.

@@ -7,9 +7,11 @@
 //! Departure: arcs that leave ROOT to a vertex with other ways in, and arcs that enter EXIT from a vertex with other ways out, carry a
 //! beginning or a count in any case, and a value on them costs nothing. They are offered to the tree last. Edges that only a phi
 //! can count are offered first, and neither beginnings sink onto them nor counts rise onto them.
+//!
+//! Nothing is done in parts with obvious paths. Parts meet at ROOT and EXIT alone, so what is done in the others is the same without them.
 
-use super::numbering::{ArcKind, PathNumbering, ROOT};
-use crate::cfg::{Cfg, EdgeId, Splitting};
+use super::numbering::{ArcKind, PathNumbering, ROOT, Vertex};
+use crate::cfg::{Cfg, EdgeId, NodeId, Splitting};
 use crate::union_find::UnionFind;
 use std::cmp::Reverse;
 
@@ -59,7 +61,9 @@ pub fn plan_paths(cfg: &Cfg, numbering: &PathNumbering) -> PathPlan {
     let actions = actions(numbering, &incoming, &increments, &hard);
     let mut steps = vec![Vec::new(); cfg.num_edges()];
     let mut begins = vec![None; cfg.num_nodes()];
-    for (arc, action) in numbering.arcs.iter().zip(&actions) {
+    let is_obvious =
+        |vertex: Vertex| vertex != ROOT && vertex != numbering.exit() && numbering.is_obvious(NodeId::new(vertex.0 - 1));
+    for (arc, action) in numbering.arcs.iter().zip(&actions).filter(|(arc, _)| !is_obvious(arc.from) && !is_obvious(arc.to)) {
         match arc.what {
             ArcKind::Edge(edge) | ArcKind::End(edge) => steps[edge.index()].extend(step(*action)),
             ArcKind::Start(head) => begins[head.index()] = step(*action),

@@ -1,7 +1,9 @@
 //! The example of Ball and Larus 1996, "Efficient Path Profiling", figures 1 to 3, and a loop around it.
 
 use crate::notation::{X, edge, graph, indirect, vanish};
-use bbprof_flow::{Cfg, Commit, EdgeId, NodeId, PathError, PathNumbering, PathStart, PathStep, Weights, plan_paths};
+use bbprof_flow::{
+    Cfg, Commit, Costs, EdgeId, NodeId, PathError, PathNumbering, PathStart, PathStep, Weights, plan_counters_beside, plan_paths,
+};
 
 const A: u32 = 0;
 const B: u32 = 1;
@@ -79,15 +81,33 @@ fn figure_3_moves_code_off_the_heavy_edges() {
     assert!(adds <= 1, "{:?}", plan.steps);
 }
 
-/// One `if`: the count rises into its arms, and no register is left.
+/// One `if`: its edges tell its paths.
 #[test]
 fn a_lone_branch_needs_no_register() {
     let cfg = graph(4, vec![edge(X, 0), edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3), edge(3, X)]);
     let weights = Weights { nodes: vec![2, 1, 1, 2], edges: vec![2, 1, 1, 1, 1, 2], counted_loops: Vec::new(), copies: Vec::new() };
-    let plan = plan_paths(&cfg, &PathNumbering::new(&cfg, &weights, &[], 100));
-    let steps: Vec<PathStep> = plan.steps.into_iter().flatten().collect();
-    assert_eq!(steps.len(), 2, "{steps:?}");
-    assert!(steps.iter().all(|step| matches!(step, PathStep::Count(Commit::At(0 | 1)))), "{steps:?}");
+    let numbering = PathNumbering::new(&cfg, &weights, &[], 100);
+    assert_eq!((numbering.num_paths(), numbering.num_counted()), (2, 0));
+    let steps = plan_paths(&cfg, &numbering).steps;
+    assert!(steps.iter().all(Vec::is_empty), "{steps:?}");
+    assert_eq!(plan_counters_beside(&cfg, &weights, &Costs::default(), &numbering).sites.len(), 2);
+    assert_eq!(numbering.obvious_counts(&cfg, &[7, 5, 2, 5, 2, 7]).into_values().collect::<Vec<_>>(), [5, 2]);
+}
+
+/// Two `if`s, one behind the other: the count rises into the arms of the second.
+#[test]
+fn counts_rise_into_the_last_arms() {
+    let ways = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 6), (5, 6)];
+    let edges = std::iter::once(edge(X, 0)).chain(ways.map(|(from, to)| edge(from, to))).chain([edge(6, X)]).collect();
+    let cfg = graph(7, edges);
+    let edges = vec![2, 1, 1, 1, 1, 1, 1, 1, 1, 2];
+    let weights = Weights { nodes: vec![2, 1, 1, 2, 1, 1, 2], edges, counted_loops: Vec::new(), copies: Vec::new() };
+    let numbering = PathNumbering::new(&cfg, &weights, &[], 100);
+    assert_eq!((numbering.num_paths(), numbering.num_counted()), (4, 4));
+    let steps: Vec<PathStep> = plan_paths(&cfg, &numbering).steps.into_iter().flatten().collect();
+    let sets = steps.iter().filter(|step| matches!(step, PathStep::Set(_))).count();
+    let counts = steps.iter().filter(|step| matches!(step, PathStep::Count(Commit::Behind(_)))).count();
+    assert_eq!((sets, counts, steps.len()), (2, 2, 4), "{steps:?}");
 }
 
 /// `while (P) Q;`: one path into the loop and out of it, one into it, one a turn, one out.
@@ -122,27 +142,36 @@ fn a_back_edge_ends_one_path_and_begins_another() {
     assert_eq!(numbering.edge_counts(counts), Ok(vec![1, 3, 1, 3, 1]));
 }
 
-/// Code before the call counts the path that would end in it; those who are counted behind came back.
+/// Code before the call counts the path that would end in it; those who are counted behind came back. So it is on each of two ways to the call.
 #[test]
 fn a_call_that_may_vanish() {
-    let cfg = graph(2, vec![edge(X, 0), edge(0, 1), vanish(0), edge(1, X)]);
+    let ways = [edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3), edge(3, 4), vanish(3), edge(4, X)];
+    let cfg = graph(5, std::iter::once(edge(X, 0)).chain(ways).collect());
     let numbering = PathNumbering::new(&cfg, &Weights::uniform(&cfg), &[], 100);
     let plan = plan_paths(&cfg, &numbering);
-    assert_eq!(numbering.num_paths(), 2);
-    let [PathStep::Count(vanished)] = plan.steps[2][..] else { panic!("{:?}", plan.steps) };
-    let Commit::At(vanished) = vanished else { panic!("{vanished:?}") };
-    let returned = 1 - vanished;
-    let settled = |reached, behind| {
-        numbering.settle([(vanished, reached), (returned, behind)]).map(|settled| settled.into_iter().collect::<Vec<_>>())
-    };
-    assert_eq!(settled(7, 7), Ok(vec![(returned, 7)]));
-    let mut some_vanished = vec![(vanished, 3), (returned, 4)];
-    some_vanished.sort_unstable();
-    assert_eq!(settled(7, 4), Ok(some_vanished));
-    // setjmp came back a second time.
-    let mut came_twice = vec![(vanished, -1), (returned, 2)];
-    came_twice.sort_unstable();
-    assert_eq!(settled(1, 2), Ok(came_twice));
+    assert_eq!((numbering.num_paths(), numbering.num_counted()), (4, 4));
+    assert!(matches!(plan.steps[6][..], [PathStep::Count(Commit::Behind(_))]), "{:?}", plan.steps);
+    for way in [1, 2] {
+        let number_through = |edge: u32| {
+            let is_it = |number: &u64| {
+                let path = numbering.path(*number).expect("a path");
+                path.edges.contains(&EdgeId::new(way)) && path.edges.contains(&EdgeId::new(edge))
+            };
+            (0..4).find(is_it).expect("a path")
+        };
+        let (returned, vanished) = (number_through(5), number_through(6));
+        let settled = |reached, behind| {
+            numbering.settle([(vanished, reached), (returned, behind)]).map(|settled| settled.into_iter().collect::<Vec<_>>())
+        };
+        assert_eq!(settled(7, 7), Ok(vec![(returned, 7)]));
+        let mut some_vanished = vec![(vanished, 3), (returned, 4)];
+        some_vanished.sort_unstable();
+        assert_eq!(settled(7, 4), Ok(some_vanished));
+        // setjmp came back a second time.
+        let mut came_twice = vec![(vanished, -1), (returned, 2)];
+        came_twice.sort_unstable();
+        assert_eq!(settled(1, 2), Ok(came_twice));
+    }
 }
 
 #[test]

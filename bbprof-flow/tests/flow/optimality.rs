@@ -6,6 +6,7 @@ use crate::rank::determined_by_rank;
 use crate::walk::Walked;
 use bbprof_flow::{
     Cfg, Costs, CountedLoop, CounterPlan, CounterSite, EdgeId, Endpoint, Placement, Splitting, Weights, check_sites, plan_counters,
+    price_of_counters,
 };
 use proptest::prelude::*;
 
@@ -56,6 +57,7 @@ proptest! {
         let costs = Costs { increment: 1 + random.below(3), jump: random.below(3), copy: random.below(3), size: u64::from(random.below(3)) };
         let plan = plan_counters(&cfg, &weights, Placement::Tree, &costs);
         let planned = price(&cfg, &weights, &costs, &plan.sites);
+        prop_assert_eq!(price_of_counters(&cfg, &weights, &costs, &plan.sites), planned.1);
 
         let before_loops = weights.counted_loops.iter().map(|counted| CounterSite::BeforeLoop(counted.back_edge));
         let sites: Vec<CounterSite> = cfg.node_ids().map(CounterSite::Node).chain(check_sites(&cfg)).chain(before_loops).collect();

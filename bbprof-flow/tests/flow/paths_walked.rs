@@ -2,7 +2,10 @@
 
 use crate::notation::{edge, graph};
 use crate::random_graph::{Random, random_graph};
-use bbprof_flow::{Cfg, Commit, EdgeId, Endpoint, NodeId, Path, PathNumbering, PathPlan, PathStart, PathStep, Weights, plan_paths};
+use bbprof_flow::{
+    Cfg, Commit, Costs, CounterPlan, CounterSite, EdgeId, Endpoint, NodeId, ObviousGraph, Path, PathNumbering, PathPlan, PathStart,
+    PathStep, Weights, obvious_loops, plan_counters_beside, plan_paths,
+};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::collections::HashMap;
@@ -48,6 +51,9 @@ struct Walk<'w> {
     /// Edges to the nearest end; `None` where there is none.
     distance: Vec<Option<u32>>,
     machine: Machine,
+    /// Counters beside those of paths, and what they counted.
+    beside: CounterPlan,
+    counted: Vec<u64>,
     paths: HashMap<Path, i128>,
     edges: Vec<i128>,
     vanished: usize,
@@ -55,7 +61,8 @@ struct Walk<'w> {
 }
 
 impl<'w> Walk<'w> {
-    fn new(cfg: &'w Cfg, numbering: &'w PathNumbering, plan: &'w PathPlan) -> Self {
+    fn new(cfg: &'w Cfg, weights: &Weights, numbering: &'w PathNumbering, plan: &'w PathPlan) -> Self {
+        let beside = plan_counters_beside(cfg, weights, &Costs::default(), numbering);
         let mut outgoing = vec![Vec::new(); cfg.num_nodes()];
         let mut vanish = vec![None; cfg.num_nodes()];
         for (id, edge) in cfg.edge_ids().zip(cfg.edges()) {
@@ -85,6 +92,8 @@ impl<'w> Walk<'w> {
             vanish,
             distance,
             machine: Machine::default(),
+            counted: vec![0; beside.sites.len()],
+            beside,
             paths: HashMap::new(),
             edges,
             vanished: 0,
@@ -156,6 +165,13 @@ impl<'w> Walk<'w> {
 
     fn take(&mut self, edge: EdgeId, path: &mut Path) -> Option<NodeId> {
         self.machine.run(&self.plan.steps[edge.index()]);
+        let entered = self.cfg.edge(edge).to;
+        for (site, count) in self.beside.sites.iter().zip(&mut self.counted) {
+            *count += u64::from(match site {
+                CounterSite::Node(node) => entered == Endpoint::Node(*node),
+                CounterSite::Edge(counted) | CounterSite::PhiEdge(counted) | CounterSite::BeforeLoop(counted) => *counted == edge,
+            });
+        }
         self.edges[edge.index()] += 1;
         path.edges.push(edge);
         let to = self.cfg.edge(edge).to.node();
@@ -174,8 +190,17 @@ impl<'w> Walk<'w> {
         *self.paths.entry(whole).or_default() += times;
     }
 
-    fn check(mut self, what: &str) -> (usize, usize, usize) {
-        let settled = self.numbering.settle(self.machine.counts).expect("numbers of paths");
+    /// Distinct paths, how many of them nobody counted, what vanished, and what came back.
+    fn check(mut self, what: &str) -> [usize; 4] {
+        let mut settled = self.numbering.settle(self.machine.counts).expect("numbers of paths");
+        assert!(settled.keys().all(|number| *number < self.numbering.num_counted()), "{what}: an obvious path was counted");
+        let mut edges = self.numbering.edge_counts(settled.iter().map(|(number, count)| (*number, *count))).expect("their numbers");
+        let graph = ObviousGraph::new(self.cfg, self.numbering);
+        graph.solve(&self.beside.sites, &self.counted, &mut edges).unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert_eq!(edges, self.edges, "{what}");
+        let obvious = self.numbering.obvious_counts(self.cfg, &edges);
+        let num_obvious = obvious.len();
+        settled.extend(obvious);
         self.paths.retain(|_, count| *count != 0);
         let counted: HashMap<Path, i128> = settled
             .iter()
@@ -184,7 +209,7 @@ impl<'w> Walk<'w> {
         assert_eq!(counted, self.paths, "{what}");
         let edges = self.numbering.edge_counts(settled).expect("numbers of paths");
         assert_eq!(edges, self.edges, "{what}");
-        (self.paths.len(), self.vanished, self.came_back)
+        [self.paths.len(), num_obvious, self.vanished, self.came_back]
     }
 }
 
@@ -221,13 +246,15 @@ fn check_numbers(cfg: &Cfg, numbering: &PathNumbering) {
 #[test]
 fn ten_thousand_graphs_count_what_was_walked() {
     let mut runner = TestRunner::deterministic();
-    let (mut distinct, mut vanished, mut came_back, mut cut) = (0, 0, 0, 0);
+    let (mut walked, mut cut, mut loops) = ([0; 4], 0, 0);
     for seed in 0..10_000 {
         let cfg = random_graph(if seed % 10 == 0 { 60 } else { 14 }).new_tree(&mut runner).expect("a graph").current();
         let mut random = Random::new(seed);
         let weights = if seed % 3 == 0 { Weights::uniform(&cfg) } else { random.weights(&cfg) };
         let limit = random.pick(&[1, 2, 10, 100, 1_000, 100_000_000]).expect("not empty");
-        let numbering = PathNumbering::new(&cfg, &weights, &[], limit);
+        let around_loops = if seed % 2 == 0 { obvious_loops(&cfg, &weights) } else { vec![] };
+        loops += usize::from(!around_loops.is_empty());
+        let numbering = PathNumbering::new(&cfg, &weights, &around_loops, limit);
         assert!(numbering.num_paths() <= limit.max(3 * cfg.num_edges() as u64), "seed {seed}");
         let uncut = PathNumbering::new(&cfg, &weights, &[], u64::MAX);
         cut += usize::from(uncut.cuts().len() < numbering.cuts().len());
@@ -237,15 +264,18 @@ fn ten_thousand_graphs_count_what_was_walked() {
         let again = PathNumbering::with_cuts(&cfg, &weights, numbering.cuts()).expect("its own cuts");
         assert_eq!(again.values(&cfg), numbering.values(&cfg));
         let plan = plan_paths(&cfg, &numbering);
-        let mut walk = Walk::new(&cfg, &numbering, &plan);
+        let mut walk = Walk::new(&cfg, &weights, &numbering, &plan);
         for _ in 0..6 {
             walk.activation(&mut random, 60);
         }
-        let walked = walk.check(&format!("seed {seed}"));
-        (distinct, vanished, came_back) = (distinct + walked.0, vanished + walked.1, came_back + walked.2);
+        for (sum, more) in walked.iter_mut().zip(walk.check(&format!("seed {seed}"))) {
+            *sum += more;
+        }
     }
-    println!("{distinct} distinct paths, {vanished} vanished, {came_back} came back, {cut} graphs cut for the limit");
-    assert!(distinct > 50_000 && vanished > 5_000 && came_back > 1_000 && cut > 500);
+    let [distinct, obvious, vanished, came_back] = walked;
+    println!("{distinct} distinct paths, {obvious} obvious, {vanished} vanished, {came_back} came back");
+    println!("{cut} graphs cut for the limit, {loops} with loops cut off");
+    assert!(distinct > 50_000 && obvious > 10_000 && vanished > 5_000 && came_back > 1_000 && cut > 500 && loops > 500);
 }
 
 /// A check that cannot fail proves nothing: any one step left out of the plan is noticed on some walk.
@@ -257,12 +287,13 @@ fn a_missing_step_is_noticed() {
         let cfg = random_graph(8).new_tree(&mut runner).expect("a graph").current();
         let numbering = PathNumbering::new(&cfg, &Weights::uniform(&cfg), &[], 1_000);
         let plan = plan_paths(&cfg, &numbering);
+        let weights = Weights::uniform(&cfg);
         for edge in 0..plan.steps.len() {
             for step in 0..plan.steps[edge].len() {
                 let mut mutant = plan.clone();
                 mutant.steps[edge].remove(step);
                 let outcome = std::panic::catch_unwind(|| {
-                    let mut walk = Walk::new(&cfg, &numbering, &mutant);
+                    let mut walk = Walk::new(&cfg, &weights, &numbering, &mutant);
                     let mut random = Random::new(seed);
                     (0..40).for_each(|_| walk.activation(&mut random, 60));
                     let taken = walk.edges[edge] != 0;

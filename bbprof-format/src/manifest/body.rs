@@ -110,7 +110,7 @@ pub struct Function {
     pub array: u32,
     /// Position of its first counter in that array.
     pub first_counter: u32,
-    /// Where each planned counter is incremented, by counter.
+    /// Where each planned counter is incremented, by counter; those of paths stand in front of them.
     pub sites: Vec<Site>,
     /// Check mode: where each of the counters behind the planned ones is incremented, one for every edge that code can count.
     pub check_sites: Vec<Site>,
@@ -125,10 +125,13 @@ pub struct Function {
 pub struct Paths {
     /// How many there are.
     pub num_paths: u64,
-    /// Whether they are counted in hash tables, being more than an array holds. The function's one planned counter then counts executions of
+    /// How many of them are counted: the first ones. The others are obvious: counters at sites tell how often these were taken.
+    pub num_counted: u64,
+    /// Whether they are counted in hash tables, being more than an array holds. The function's one path counter then counts executions of
     /// paths that were not recorded, and its place stands for the function in the tables.
     pub hashed: bool,
-    /// The cut edges, rising: those that close a cycle, and those without which there would be too many paths.
+    /// The cut edges, rising: those that close a cycle, those around loops whose paths are obvious then, and those without which there would be
+    /// too many paths.
     pub cuts: Vec<u32>,
 }
 
@@ -312,10 +315,22 @@ impl Function {
         self.paths.as_ref().is_some_and(|paths| paths.hashed)
     }
 
-    /// How many planned counters it has: one for each site, or for each path; one if paths are hashed.
+    /// Whether some of its paths have counters of their own.
+    #[must_use]
+    pub fn counts_paths(&self) -> bool {
+        self.paths.as_ref().is_some_and(|paths| paths.num_counted > 0)
+    }
+
+    /// How many counters of paths it has, in front of all others: one for each path that is counted; one if paths are hashed.
+    #[must_use]
+    pub fn num_path_counters(&self) -> usize {
+        self.paths.as_ref().map_or(0, |paths| if paths.hashed { 1 } else { paths.num_counted as usize })
+    }
+
+    /// How many planned counters it has: those of paths, and one for each site.
     #[must_use]
     pub fn num_planned(&self) -> usize {
-        self.paths.as_ref().map_or(self.sites.len(), |paths| if paths.hashed { 1 } else { paths.num_paths as usize })
+        self.num_path_counters() + self.sites.len()
     }
 
     /// How many counters it has, with those of check mode.
@@ -324,7 +339,7 @@ impl Function {
         self.num_planned() + self.check_sites.len()
     }
 
-    /// The numbered paths of its graph, if these are what was counted.
+    /// The numbered paths of its graph, if these are what was asked for.
     ///
     /// # Errors
     /// When the cuts are none of this graph, or leave another number of paths than was counted.
@@ -336,8 +351,14 @@ impl Function {
             let weights = Weights { nodes: vec![1; self.nodes.len()], edges, counted_loops: Vec::new(), copies: Vec::new() };
             let cuts: Vec<EdgeId> = paths.cuts.iter().map(|cut| EdgeId::new(*cut)).collect();
             let numbering = PathNumbering::with_cuts(&cfg, &weights, &cuts).map_err(|e| e.to_string())?;
-            let (expected, found) = (paths.num_paths, numbering.num_paths());
-            if expected == found { Ok(numbering) } else { Err(format!("{expected} paths were counted, its graph has {found}")) }
+            let expected = (paths.num_paths, paths.num_counted);
+            let found = (numbering.num_paths(), numbering.num_counted());
+            let of = |(all, counted)| format!("{all} paths and {counted} to count");
+            if expected == found {
+                Ok(numbering)
+            } else {
+                Err(format!("it has {}, says its graph, but had {}", of(found), of(expected)))
+            }
         };
         Some(number())
     }

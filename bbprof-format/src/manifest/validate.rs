@@ -139,15 +139,22 @@ fn validate_counters(function: &Function, arrays: &[ArrayHeader]) -> Result<(), 
     let array = arrays
         .get(function.array as usize)
         .ok_or_else(|| format!("its counters are in array {}, but there are {} arrays", function.array, arrays.len()))?;
-    if let Some(paths) = function.paths.as_ref().filter(|paths| !paths.hashed && paths.num_paths > u64::from(array.len)) {
-        return Err(format!("it has {} paths, but array {} has {} counters", paths.num_paths, function.array, array.len));
+    if let Some(paths) = function.paths.as_ref().filter(|paths| !paths.hashed && paths.num_counted > u64::from(array.len)) {
+        return Err(format!("it counts {} paths, but array {} has {} counters", paths.num_counted, function.array, array.len));
     }
     let end = function.first_counter as usize + function.num_counters();
     if end > array.len as usize {
         return Err(format!("its counters end at {end}, but array {} has {} counters", function.array, array.len));
     }
-    if function.paths.is_some() && !function.sites.is_empty() {
-        return Err("it has counters of paths and others".to_owned());
+    if let Some(paths) =
+        function.paths.as_ref().filter(|paths| paths.num_counted > paths.num_paths || paths.hashed && paths.num_counted == 0)
+    {
+        return Err(format!(
+            "it counts {} of {} paths{}",
+            paths.num_counted,
+            paths.num_paths,
+            if paths.hashed { " in hash tables" } else { "" }
+        ));
     }
     for cut in function.paths.iter().flat_map(|paths| &paths.cuts) {
         in_range(*cut, function.edges.len(), "cut edge", "edges")?;

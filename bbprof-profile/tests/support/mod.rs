@@ -5,7 +5,7 @@
 
 #![allow(dead_code, reason = "not every test uses every part")]
 
-use bbprof_flow::{Costs, CounterSite, PathNumbering, Placement, Weights, check_sites, plan_counters};
+use bbprof_flow::{Costs, CounterSite, PathNumbering, Placement, Weights, check_sites, plan_counters, plan_counters_beside};
 use bbprof_format::HashedPath;
 use bbprof_format::manifest::{
     ArrayHeader, CallSite, Callee, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module, Node,
@@ -119,8 +119,11 @@ impl ModuleMaker {
         if self.module.mode == CounterMode::Paths {
             let numbering = PathNumbering::new(&cfg, &Weights::uniform(&cfg), &[], 1_000);
             let cuts = numbering.cuts().iter().map(|cut| cut.index() as u32).collect();
-            function.sites.clear();
-            function.paths = Some(Paths { num_paths: numbering.num_paths(), hashed: self.hashes_paths, cuts });
+            let beside = plan_counters_beside(&cfg, &Weights::uniform(&cfg), &Costs::default(), &numbering);
+            function.sites = beside.sites.into_iter().map(Site::from).collect();
+            let (num_paths, num_counted) = (numbering.num_paths(), numbering.num_counted());
+            let hashed = self.hashes_paths && num_counted > 0;
+            function.paths = Some(Paths { num_paths, num_counted, hashed, cuts });
         }
         if self.module.mode == CounterMode::Check {
             function.check_sites = check_sites(&cfg).into_iter().map(Site::from).collect();
@@ -219,7 +222,7 @@ impl Run {
         let manifest = maker.manifest();
         let array = Manifest::read(&manifest).expect("just written").header.arrays[function.array as usize].name;
         let placement = self.map.body.arrays.iter().find(|placement| placement.name == array).expect("linked");
-        let first = placement.first as usize + function.first_counter as usize;
+        let first = placement.first as usize + function.first_counter as usize + function.num_path_counters();
         let sites: Vec<CounterSite> = function.sites.iter().chain(&function.check_sites).map(|site| (*site).into()).collect();
         for edge in edges {
             let entered = function.edges[*edge].to;
@@ -239,6 +242,8 @@ impl Run {
 
     /// Counts a path by its edges, `times` times, as code that counts paths would: a path that ends in a call, for all who reach the call.
     pub(crate) fn count_path(&mut self, maker: &ModuleMaker, function: usize, edges: &[usize], times: u64) {
+        // Where its edges tell of it.
+        self.walk(maker, function, edges, times);
         let function = &maker.module.functions[function];
         let numbering = function.path_numbering().expect("counts paths").expect("its own cuts");
         let wanted = |number: &u64| {
@@ -246,6 +251,9 @@ impl Run {
             path.edges.iter().map(|edge| edge.index()).eq(edges.iter().copied())
         };
         let number = (0..numbering.num_paths()).find(wanted).expect("a path of the function");
+        if number >= numbering.num_counted() {
+            return;
+        }
         if function.is_hashed() {
             self.count_hashed_path(u64::from(function.first_counter), number, times);
         } else {

@@ -55,8 +55,9 @@ fn write_function(module: &Module, function: &Function, full: bool, out: &mut dy
         let cuts: Vec<String> = paths.cuts.iter().map(u32::to_string).collect();
         writeln!(
             out,
-            "    {} paths{}, cut edges: {}",
+            "    {} paths, {} counted{}, cut edges: {}",
             paths.num_paths,
+            paths.num_counted,
             if paths.hashed { " in hash tables" } else { "" },
             if cuts.is_empty() { "none".to_owned() } else { cuts.join(" ") }
         )?;
@@ -69,7 +70,7 @@ fn write_function(module: &Module, function: &Function, full: bool, out: &mut dy
             writeln!(out, "    edge {position}: {}", edge_words(edge))?;
         }
         for (counter, site) in function.sites.iter().enumerate() {
-            writeln!(out, "    counter {counter}: {}", site_words(*site))?;
+            writeln!(out, "    counter {}: {}", counter + function.num_path_counters(), site_words(*site))?;
         }
         for (counter, site) in function.check_sites.iter().enumerate() {
             writeln!(out, "    check counter {}: {}", counter + function.num_planned(), site_words(*site))?;
