@@ -1,4 +1,4 @@
-//! What the linker shim costs on a large link: one program against 60 MB of archives full of manifests.
+//! What the linker shim costs on a large link: one program against 400 MB of archives full of manifests.
 
 use crate::measure::{median, timed};
 use crate::{text, tool};
@@ -7,7 +7,7 @@ use bbprof_tests::sqlite;
 use std::path::Path;
 use std::process::Command;
 
-const ARCHIVE_BYTES: u64 = 60_000_000;
+const ARCHIVE_BYTES: u64 = 400_000_000;
 const ROUNDS: usize = 7;
 
 /// Links with and without the shim, and says what that took.

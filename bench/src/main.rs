@@ -25,8 +25,9 @@ use workload::Workload;
 const QUICK_ROUNDS: usize = 5;
 const FULL_ROUNDS: usize = 9;
 
-/// The name by which the runtime's own costs are asked for.
+/// The names by which the runtime's own costs, and a link against large archives, are asked for.
 const RUNTIME: &str = "runtime";
+const ARCHIVES: &str = "archives";
 
 /// What is asked: everything, or some of it.
 #[derive(Clone)]
@@ -78,14 +79,14 @@ impl Asked {
         if self.quick { QUICK_ROUNDS } else { FULL_ROUNDS }
     }
 
-    /// The runtime's own costs have a program and variants of their own.
-    fn wants_runtime(&self) -> bool {
-        self.programs.iter().any(|name| name == RUNTIME) || (self.programs.is_empty() && self.variants.is_empty())
+    /// These have programs and variants of their own.
+    fn wants(&self, special: &str) -> bool {
+        self.programs.iter().any(|name| name == special) || (self.programs.is_empty() && self.variants.is_empty())
     }
 
-    /// The names of programs besides that; none if there were only that.
+    /// The names of programs besides those; none if there were only those.
     fn other_programs(&self) -> Option<Vec<String>> {
-        let others: Vec<String> = self.programs.iter().filter(|name| *name != RUNTIME).cloned().collect();
+        let others: Vec<String> = self.programs.iter().filter(|name| ![RUNTIME, ARCHIVES].contains(&name.as_str())).cloned().collect();
         (self.programs.is_empty() || !others.is_empty()).then_some(others)
     }
 
@@ -107,7 +108,12 @@ fn main() -> Result<()> {
     if let Some(programs) = asked.other_programs() {
         measure_programs(&Asked { programs, ..asked.clone() })?;
     }
-    if asked.wants_runtime() {
+    if asked.wants(ARCHIVES) {
+        let line = archive::link_with_manifests(&asked.root, folder)?;
+        println!("{line}");
+        std::fs::write(folder.join("archives.md"), line + "\n")?;
+    }
+    if asked.wants(RUNTIME) {
         let (table, relation) = runtime::runtime_costs(&asked.root, folder, asked.rounds())?;
         println!("{}\n{relation}", table.terminal());
         std::fs::write(folder.join("runtime.csv"), table.csv())?;
@@ -126,25 +132,19 @@ fn measure_programs(asked: &Asked) -> Result<()> {
         eprintln!("bench: {} ({} of {})", workload.name, position + 1, workloads.len());
         all.push(measure_workload(workload, asked, &mut builder)?);
         // Hours may have gone by: what is measured is kept, whatever comes.
-        write_results(&all, folder, "")?;
+        write_results(&all, folder)?;
     }
     let table = results(&all)?;
     println!("{}", versions()?);
     println!("{}", table.terminal());
-    let mut notes = String::new();
-    if asked.programs.is_empty() && asked.variants.is_empty() {
-        notes = archive::link_with_manifests(&asked.root, folder)?;
-        println!("{notes}");
-    }
-    write_results(&all, folder, &notes)?;
     eprintln!("bench: also in {}/results.csv and results.md", folder.display());
     Ok(())
 }
 
-fn write_results(all: &[Program], folder: &Path, notes: &str) -> Result<()> {
+fn write_results(all: &[Program], folder: &Path) -> Result<()> {
     let table = results(all)?;
     std::fs::write(folder.join("results.csv"), table.csv())?;
-    std::fs::write(folder.join("results.md"), format!("{}\n\n{}\n{notes}\n", versions()?, table.markdown()))?;
+    std::fs::write(folder.join("results.md"), format!("{}\n\n{}\n", versions()?, table.markdown()))?;
     Ok(())
 }
 

@@ -111,10 +111,10 @@ impl Runs<'_> {
         let mut sum = 0;
         for arguments in self.arguments {
             let mut command = Command::new("valgrind");
-            command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&stripped);
+            command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]).arg(&stripped);
             let output = prepared(command, arguments, self.environment, self.place).output().context("valgrind")?;
             let log = String::from_utf8_lossy(&output.stderr).into_owned();
-            let count = log.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse::<u64>().ok());
+            let count = log.lines().find_map(|line| line.split_once("I   refs:")?.1.trim().replace(',', "").parse::<u64>().ok());
             sum += count.with_context(|| format!("valgrind gave no instruction count: {log}"))?;
         }
         Ok(Instructions(sum))
