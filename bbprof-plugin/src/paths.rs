@@ -98,47 +98,7 @@ pub(crate) fn plan(
     weights: &Weights,
 ) -> Result<PlannedPaths, String> {
     let cfg = function.cfg().map_err(|e| e.to_string())?;
-    // Who asks for many paths wants them whole.
-    let wants_whole = limits.hashed == Hashed::Always;
-    let size = if wants_whole { HASHED_BEYOND } else { CUT_TO_ARRAY };
-    let array = limits.array.unwrap_or_else(|| size.paths.max(size.for_edge * function.edges.len() as u64));
-    let mut always_cut = into_returns_twice(function, graph, view);
-    if !wants_whole {
-        always_cut.extend(obvious_loops(&cfg, weights));
-    }
-    let count = |cuts: &[EdgeId], limit| {
-        let numbering = PathNumbering::new(&cfg, weights, cuts, limit);
-        let plan = plan_paths(&cfg, &numbering);
-        let sites = plan_counters_beside(&cfg, weights, costs, &numbering).sites;
-        Counting { numbering, plan, sites }
-    };
-    let mut counting = count(&always_cut, limits.all);
-    // Beyond the limit there is a path for each edge: short ones, and many counts.
-    let may_hash = counting.numbering.num_counted() > array && counting.numbering.num_paths() <= limits.all;
-    let hashed = may_hash
-        && match limits.hashed {
-            Hashed::Never => false,
-            Hashed::WhereCheap => is_cheap_to_hash(function, weights, &counting.plan),
-            Hashed::Always => true,
-        };
-    if !hashed && counting.numbering.num_counted() > array {
-        counting = count(&always_cut, array.clamp(1, limits.all));
-    }
-    if !hashed && !wants_whole {
-        let is_dear = dear(&cfg, graph, costs, weights);
-        let mut limit = counting.numbering.num_paths();
-        while is_dear(&counting) {
-            limit /= 2;
-            if limit < cfg.num_edges() as u64 {
-                // There is a path for each edge: edges are counted.
-                let is_inner = |edge: &EdgeId| cfg.edge(*edge).from.node().is_some() && cfg.edge(*edge).to.node().is_some();
-                counting = count(&cfg.edge_ids().filter(is_inner).collect::<Vec<_>>(), u64::MAX);
-                break;
-            }
-            counting = count(&always_cut, limit);
-        }
-    }
-    let Counting { numbering, plan, sites } = counting;
+    let (Counting { numbering, plan, sites }, hashed) = choose(&cfg, function, graph, view, limits, costs, weights);
     let (num_paths, num_counted) = (numbering.num_paths(), numbering.num_counted());
     if !hashed && u32::try_from(num_counted).is_err() {
         return Err(format!("{num_counted} paths are left with all edges cut, more than an array can hold"));
@@ -164,6 +124,59 @@ pub(crate) fn plan(
     steps.sort_by_key(|(turn, _)| *turn);
     let steps = steps.into_iter().map(|(_, step)| step).collect();
     Ok(PlannedPaths { paths: Paths { num_paths, num_counted, hashed, cuts }, steps, sites })
+}
+
+/// Which paths are counted, and whether in hash tables: whole ones, as far as limits and price allow.
+fn choose(
+    cfg: &Cfg,
+    function: &Function,
+    graph: &Graph,
+    view: &view::Function<'_>,
+    limits: PathLimits,
+    costs: &Costs,
+    weights: &Weights,
+) -> (Counting, bool) {
+    // Who asks for many paths wants them whole.
+    let wants_whole = limits.hashed == Hashed::Always;
+    let size = if wants_whole { HASHED_BEYOND } else { CUT_TO_ARRAY };
+    let array = limits.array.unwrap_or_else(|| size.paths.max(size.for_edge * function.edges.len() as u64));
+    let mut always_cut = into_returns_twice(function, graph, view);
+    if !wants_whole {
+        always_cut.extend(obvious_loops(cfg, weights));
+    }
+    let count = |cuts: &[EdgeId], limit| {
+        let numbering = PathNumbering::new(cfg, weights, cuts, limit);
+        let plan = plan_paths(cfg, &numbering);
+        let sites = plan_counters_beside(cfg, weights, costs, &numbering).sites;
+        Counting { numbering, plan, sites }
+    };
+    let mut counting = count(&always_cut, limits.all);
+    // Beyond the limit there is a path for each edge: short ones, and many counts.
+    let may_hash = counting.numbering.num_counted() > array && counting.numbering.num_paths() <= limits.all;
+    let hashed = may_hash
+        && match limits.hashed {
+            Hashed::Never => false,
+            Hashed::WhereCheap => is_cheap_to_hash(function, weights, &counting.plan),
+            Hashed::Always => true,
+        };
+    if !hashed && counting.numbering.num_counted() > array {
+        counting = count(&always_cut, array.clamp(1, limits.all));
+    }
+    if !hashed && !wants_whole {
+        let is_dear = dear(cfg, graph, costs, weights);
+        let mut limit = counting.numbering.num_paths();
+        while is_dear(&counting) {
+            limit /= 2;
+            if limit < cfg.num_edges() as u64 {
+                // There is a path for each edge: edges are counted.
+                let is_inner = |edge: &EdgeId| cfg.edge(*edge).from.node().is_some() && cfg.edge(*edge).to.node().is_some();
+                counting = count(&cfg.edge_ids().filter(is_inner).collect::<Vec<_>>(), u64::MAX);
+                break;
+            }
+            counting = count(&always_cut, limit);
+        }
+    }
+    (counting, hashed)
 }
 
 /// Tells which counting costs too much beside that of edges: by estimated frequencies, and also if loops turn less often than these say.

@@ -86,7 +86,8 @@ impl Asked {
 
     /// The names of programs besides those; none if there were only those.
     fn other_programs(&self) -> Option<Vec<String>> {
-        let others: Vec<String> = self.programs.iter().filter(|name| ![RUNTIME, ARCHIVES].contains(&name.as_str())).cloned().collect();
+        let others: Vec<String> =
+            self.programs.iter().filter(|name| ![RUNTIME, ARCHIVES].contains(&name.as_str())).cloned().collect();
         (self.programs.is_empty() || !others.is_empty()).then_some(others)
     }
 
