@@ -1,6 +1,7 @@
 //! From a graph to an order without cycles: depth-first from X; edges to a node that is still open close a cycle.
 
 use crate::cfg::{Cfg, EdgeId, Endpoint, NodeId};
+use std::collections::BTreeMap;
 
 /// The nodes that can be reached, and the edges that keep them from an order.
 pub(super) struct Acyclic {
@@ -42,6 +43,17 @@ impl Acyclic {
         };
         acyclic.search(cfg);
         acyclic
+    }
+
+    /// Where edges that close a cycle come from, by the node that they lead to.
+    pub(super) fn tails(&self, cfg: &Cfg) -> BTreeMap<NodeId, Vec<NodeId>> {
+        let mut tails: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+        for (edge, closes) in cfg.edges().iter().zip(&self.closes_cycle) {
+            if let (true, Endpoint::Node(from), Endpoint::Node(to)) = (closes, edge.from, edge.to) {
+                tails.entry(to).or_default().push(from);
+            }
+        }
+        tails
     }
 
     fn search(&mut self, cfg: &Cfg) {

@@ -1,11 +1,10 @@
 //! Estimated frequencies, doubted: compilers guess 31 turns of a loop of which they know nothing, and many loops have two.
 
 use super::dag::Acyclic;
-use crate::cfg::{Cfg, EdgeId, Endpoint, NodeId};
+use crate::cfg::{Cfg, EdgeId, Endpoint};
 use crate::costs::Weights;
-use std::collections::BTreeMap;
 
-/// Loops times nodes beyond which depths are not worked out: some 20 ms.
+/// Loops times nodes beyond which depths are not worked out.
 const MOST_WORK: usize = 10_000_000;
 
 impl Weights {
@@ -14,13 +13,11 @@ impl Weights {
     #[must_use]
     pub fn with_fewer_turns(&self, cfg: &Cfg, times: u64) -> Option<Self> {
         let acyclic = Acyclic::of(cfg);
-        let mut tails: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+        let tails = acyclic.tails(cfg);
         let mut incoming = vec![Vec::new(); cfg.num_nodes()];
-        for (id, edge) in cfg.edge_ids().zip(cfg.edges()) {
-            let (Endpoint::Node(from), Endpoint::Node(to)) = (edge.from, edge.to) else { continue };
-            incoming[to.index()].push(from);
-            if acyclic.closes_cycle[id.index()] {
-                tails.entry(to).or_default().push(from);
+        for edge in cfg.edges() {
+            if let (Endpoint::Node(from), Endpoint::Node(to)) = (edge.from, edge.to) {
+                incoming[to.index()].push(from);
             }
         }
         if tails.is_empty() || tails.len().saturating_mul(cfg.num_nodes()) > MOST_WORK {

@@ -38,12 +38,10 @@ pub fn obvious_loops(cfg: &Cfg, weights: &Weights) -> Vec<EdgeId> {
 
 fn innermost_loops(cfg: &Cfg, weights: &Weights, acyclic: &Acyclic) -> Vec<Loop> {
     let mut incoming = vec![Vec::new(); cfg.num_nodes()];
-    let mut tails: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+    let tails = acyclic.tails(cfg);
     for (id, edge) in cfg.edge_ids().zip(cfg.edges()) {
-        let Endpoint::Node(to) = edge.to else { continue };
-        incoming[to.index()].push(id);
-        if let (true, Endpoint::Node(from)) = (acyclic.closes_cycle[id.index()], edge.from) {
-            tails.entry(to).or_default().push(from);
+        if let Endpoint::Node(to) = edge.to {
+            incoming[to.index()].push(id);
         }
     }
     tails.iter().filter_map(|(head, tails_of)| innermost_loop(cfg, weights, acyclic, *head, tails_of, &incoming, &tails)).collect()

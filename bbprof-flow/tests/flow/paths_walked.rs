@@ -328,6 +328,9 @@ fn large_functions() {
     let cfg = graph(num_nodes, edges);
     let weights = random.weights(&cfg);
     let start = Instant::now();
+    let around_loops = obvious_loops(&cfg, &weights);
+    println!("{} edges around loops in {:?}", around_loops.len(), start.elapsed());
+    let start = Instant::now();
     let numbering = PathNumbering::new(&cfg, &weights, &[], 100_000_000);
     let plan = plan_paths(&cfg, &numbering);
     let numbered = start.elapsed();
