@@ -19,16 +19,21 @@ enum { RETURN = 0, INSTRUCTION = 22, FLAGS = 23, SEGMENT_WORD = 24 };
 
 static const uint8_t return_code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 static const uint8_t system_call[] = {0x0f, 0x05};
+static const uint8_t in_block[] = {PLATFORM_IN_BLOCK};
 
 static bool code_is(uint64_t address, const uint8_t *expected, size_t num_bytes) {
     uint8_t found[sizeof return_code];
     return platform_read_memory((const void *)address, found, num_bytes) == (long)num_bytes && bytes_equal(found, expected, num_bytes);
 }
 
+/* The runtime's own in the middle of a block is none of the program's. */
+static bool is_system_call(uint64_t instruction) {
+    return code_is(instruction, system_call, sizeof system_call) && !code_is(instruction + sizeof system_call, in_block, sizeof in_block);
+}
+
 /* The kernel restarts some system calls: then the instruction is still to come. */
 static bool is_in_system_call(uint64_t instruction) {
-    return code_is(instruction - sizeof system_call, system_call, sizeof system_call) ||
-           code_is(instruction, system_call, sizeof system_call);
+    return is_system_call(instruction - sizeof system_call) || is_system_call(instruction);
 }
 
 static bool interrupts_a_block(const uint64_t *frame) {

@@ -69,6 +69,18 @@ void process_unlock(struct process *process) {
     platform_restore_signals(signals);
 }
 
+/* In the middle of a block: handlers interrupt none of the system calls between these two. */
+uint64_t process_lock_in_block(struct process *process) {
+    uint64_t signals = platform_block_signals_in_block();
+    process_lock(process);
+    return signals;
+}
+
+void process_unlock_in_block(struct process *process, uint64_t signals) {
+    process_unlock(process);
+    platform_restore_signals_in_block(signals);
+}
+
 void process_lock_pause(struct process *process, uint64_t nanoseconds) {
     struct lock *lock = &process->lock;
     uint32_t depth = lock->depth;

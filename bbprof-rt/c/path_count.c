@@ -30,7 +30,7 @@ BBPROF_HIDDEN void bbprof_path_unknown(uint64_t *counter, uint64_t number, enum 
     bool counted = false;
     if (process != NULL) {
         struct image *image = __bbprof_image.image;
-        process_lock(process);
+        uint64_t signals = process_lock_in_block(process);
         if (bbprof_path_table == NULL) {
             struct path_table *table = path_table_acquire(process, image);
             if (table != NULL)
@@ -48,7 +48,7 @@ BBPROF_HIDDEN void bbprof_path_unknown(uint64_t *counter, uint64_t number, enum 
             process_complain(process, "", "", "a function went on in another thread", "some counts are lost; 'bbprof verify' says which");
         else if (!counted)
             process_complain(process, "", "", "out of memory for the counts of paths", "some counts are lost; 'bbprof verify' says which");
-        process_unlock(process);
+        process_unlock_in_block(process, signals);
     }
     if (!counted)
         __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);

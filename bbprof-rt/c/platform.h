@@ -110,6 +110,11 @@ void platform_wait(uint32_t *word, uint32_t value);
 void platform_wake(uint32_t *word);
 uint64_t platform_block_signals(void);
 void platform_restore_signals(uint64_t mask);
+/* The same in the middle of a block of the program, which handlers interrupt there: these bytes, an instruction that does nothing, stand behind the
+ * system call. */
+#define PLATFORM_IN_BLOCK 0x0f, 0x1f, 0x80, 0x62, 0x62, 0x70, 0x72
+uint64_t platform_block_signals_in_block(void);
+void platform_restore_signals_in_block(uint64_t mask);
 bool platform_runs_with_raised_privileges(void);
 
 /* surroundings: texts are cut to their buffers, always terminated; length without the terminator, 0 = not known */

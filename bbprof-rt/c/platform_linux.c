@@ -217,14 +217,38 @@ void platform_exit(int status) {
         CALL3(__NR_exit_group, status, 0, 0);
 }
 
+static const uint64_t all_signals = ~(uint64_t)0;
+
 uint64_t platform_block_signals(void) {
-    uint64_t all = ~(uint64_t)0, before = 0;
-    CALL6(__NR_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, KERNEL_SIGNAL_SET_BYTES, 0, 0);
+    uint64_t before = 0;
+    CALL6(__NR_rt_sigprocmask, SIG_BLOCK, &all_signals, &before, KERNEL_SIGNAL_SET_BYTES, 0, 0);
     return before;
 }
 
 void platform_restore_signals(uint64_t mask) {
-    CALL6(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, 0, KERNEL_SIGNAL_SET_BYTES, 0, 0);
+    CALL6(__NR_rt_sigprocmask, SIG_SETMASK, &mask, 0, KERNEL_SIGNAL_SET_BYTES, 0, 0);
+}
+
+#define BYTES(...) BYTES_AGAIN(__VA_ARGS__)
+#define BYTES_AGAIN(...) ".byte " #__VA_ARGS__ "\n"
+
+static void change_signals_in_block(long how, const uint64_t *mask, uint64_t *before) {
+    register long num_bytes __asm__("r10") = KERNEL_SIGNAL_SET_BYTES;
+    long result;
+    __asm__ volatile("syscall\n" BYTES(PLATFORM_IN_BLOCK)
+                     : "=a"(result)
+                     : "a"(__NR_rt_sigprocmask), "D"(how), "S"(mask), "d"(before), "r"(num_bytes)
+                     : "rcx", "r11", "memory");
+}
+
+uint64_t platform_block_signals_in_block(void) {
+    uint64_t before = 0;
+    change_signals_in_block(SIG_BLOCK, &all_signals, &before);
+    return before;
+}
+
+void platform_restore_signals_in_block(uint64_t mask) {
+    change_signals_in_block(SIG_SETMASK, &mask, NULL);
 }
 
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));

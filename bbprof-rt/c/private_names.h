@@ -57,6 +57,7 @@
 #define path_tables_restart bbprof_path_tables_restart
 #define path_tables_total bbprof_path_tables_total
 #define platform_block_signals bbprof_platform_block_signals
+#define platform_block_signals_in_block bbprof_platform_block_signals_in_block
 #define platform_close bbprof_platform_close
 #define platform_error_text bbprof_platform_error_text
 #define platform_executable bbprof_platform_executable
@@ -92,6 +93,7 @@
 #define platform_rename bbprof_platform_rename
 #define platform_rename_new bbprof_platform_rename_new
 #define platform_restore_signals bbprof_platform_restore_signals
+#define platform_restore_signals_in_block bbprof_platform_restore_signals_in_block
 #define platform_runs_with_raised_privileges bbprof_platform_runs_with_raised_privileges
 #define platform_signal_is_blocked bbprof_platform_signal_is_blocked
 #define platform_signal_is_fatal bbprof_platform_signal_is_fatal
@@ -125,10 +127,12 @@
 #define process_dump bbprof_process_dump
 #define process_finish bbprof_process_finish
 #define process_lock bbprof_process_lock
+#define process_lock_in_block bbprof_process_lock_in_block
 #define process_lock_inherit bbprof_process_lock_inherit
 #define process_lock_pause bbprof_process_lock_pause
 #define process_revoke bbprof_process_revoke
 #define process_unlock bbprof_process_unlock
+#define process_unlock_in_block bbprof_process_unlock_in_block
 #define raw_abandon bbprof_raw_abandon
 #define raw_append bbprof_raw_append
 #define raw_begin bbprof_raw_begin

@@ -127,6 +127,9 @@ struct process {
 /* lock.c */
 void process_lock(struct process *process);
 void process_unlock(struct process *process);
+/* The same in the middle of a block. */
+uint64_t process_lock_in_block(struct process *process);
+void process_unlock_in_block(struct process *process, uint64_t signals);
 /* Others may have the lock for this time, and change what it guards; the holder's signals stay blocked. */
 void process_lock_pause(struct process *process, uint64_t nanoseconds);
 void process_lock_inherit(struct process *process);

@@ -13,7 +13,7 @@ BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
     /* Nothing is counted, or this is the thread that loads the image, before its first constructor. */
     if (process == NULL)
         return __bbprof_delta = 0;
-    process_lock(process);
+    uint64_t signals = process_lock_in_block(process);
     /* A signal handler may have been faster. */
     if (__bbprof_delta == BBPROF_DELTA_NONE) {
         uint64_t delta = 0;
@@ -29,7 +29,7 @@ BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
         }
         __bbprof_delta = delta;
     }
-    process_unlock(process);
+    process_unlock_in_block(process, signals);
     return __bbprof_delta;
 }
 

@@ -54,6 +54,19 @@ fn without_memory() {
     assert!(recorded > 262_144 - lost, "{line}, {lost} not recorded");
 }
 
+/// A handler that ends the process where the runtime lets signals in again, in the middle of a block: that is told, as for other code.
+#[test]
+fn struck_in_the_middle_of_the_runtime() {
+    let sandbox = Sandbox::new("hashed-struck");
+    let program = compile(&sandbox, &["many_paths/struck.c"], &["-O0"]);
+    let raw = sandbox.join("struck.bbraw");
+    for _ in 0..40 {
+        Run::new(&program).env("BBPROF_OUT", &raw).ok();
+        let verified = Run::new(tool("bbprof")).arg("verify").arg(&raw).outcome().expect_code(5).text();
+        assert!(verified.contains("a signal handler was running that had interrupted other code;"), "{verified}");
+    }
+}
+
 /// Offset of a record of `walk`, whose paths are the last to begin.
 fn record_at(bytes: &[u8]) -> usize {
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
