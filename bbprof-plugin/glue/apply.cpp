@@ -1,6 +1,7 @@
 // Plan -> IR. Each counter gets one increment: load, add, store of one word, which the back end fuses into one instruction; where it does
 // not, because it does not optimise, one instruction is asked for, which no signal handler that counts there can come between.
 #include "apply.h"
+#include "landings.h"
 #include "loop_registers.h"
 #include "path_register.h"
 
@@ -182,9 +183,9 @@ private:
       case BBPROF_SITE_END:
         Do(inFrontOfTailCall(terminator(Flat, Step.block)), Step, nullptr);
         break;
-      case BBPROF_SITE_PHI: {
+      case BBPROF_SITE_LANDING: {
         PHINode *Came = came(Flat, Site);
-        Do(Start(Came->getParent(), false), Step, Came);
+        Do(Start(target(Flat, Site), false), Step, Came);
         break;
       }
       default: {
@@ -233,6 +234,12 @@ private:
       for (uint32_t Block : ArrayRef(Flat.LoopBlocks).slice(Quiet.blocks_begin, Quiet.blocks_end - Quiet.blocks_begin))
         Made.add(Flat.Blocks[Block]);
     }
+    for (const BbprofSite &Site : ArrayRef(Function.sites, Function.num_sites))
+      if (Site.kind == BBPROF_SITE_LANDING)
+        makeLanding(Flat, Site);
+    for (const BbprofPathStep &Step : ArrayRef(Function.path_steps, Function.num_path_steps))
+      if (Step.kind == BBPROF_SITE_LANDING)
+        makeLanding(Flat, {Step.kind, Step.block, Step.position, 0, 0});
     countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {
@@ -241,8 +248,8 @@ private:
         incrementSite(before(Flat, Site), Site);
       else if (Site.kind == BBPROF_SITE_END)
         incrementSite(Flat.Blocks[Site.block]->getTerminator(), Site);
-      else if (Site.kind == BBPROF_SITE_PHI)
-        incrementByPhi(Flat, Site);
+      else if (Site.kind == BBPROF_SITE_LANDING)
+        incrementAtLanding(Flat, Site);
     }
     for (const Turns &Counted : CountedTurns)
       increment(Counted.Before, Counted.Counter, Counted.Number);
@@ -307,20 +314,34 @@ private:
     return Middle;
   }
 
-  // phi [1 from the edge's source, 0 from all others], for edges that cannot be split.
+  BasicBlock *target(FlatFunction &Flat, const BbprofSite &Site) {
+    return terminator(Flat, Site.block)->getSuccessor(Site.position);
+  }
+
+  // Where code will stand on edges that cannot be split, their target is parted from what they alone reach.
+  void makeLanding(FlatFunction &Flat, const BbprofSite &Site) {
+    BasicBlock *Target = target(Flat, Site);
+    auto Returns = [&](const SharedReturn &Shared) { return Shared.Returning == Target; };
+    if (any_of(Flat.SharedReturns, Returns))
+      return;
+    if (BasicBlock *Rest = partFromLanding(*Target))
+      std::replace(Flat.Blocks.begin(), Flat.Blocks.end(), Target, Rest);
+  }
+
+  // phi [1 from the edge's source, 0 from all others], where the landing has others. Null: whoever comes there comes by this edge.
   PHINode *came(FlatFunction &Flat, const BbprofSite &Site) {
-    Instruction *Terminator = terminator(Flat, Site.block);
-    BasicBlock *From = Terminator->getParent();
-    BasicBlock *To = Terminator->getSuccessor(Site.position);
+    BasicBlock *From = terminator(Flat, Site.block)->getParent(), *To = target(Flat, Site);
+    if (all_of(predecessors(To), [&](const BasicBlock *Predecessor) { return Predecessor == From; }))
+      return nullptr;
     PHINode *Came = PHINode::Create(Word, pred_size(To), "bbprof.came", To->begin());
     for (BasicBlock *Predecessor : predecessors(To))
       Came->addIncoming(ConstantInt::get(Word, Predecessor == From), Predecessor);
     return Came;
   }
 
-  void incrementByPhi(FlatFunction &Flat, const BbprofSite &Site) {
+  void incrementAtLanding(FlatFunction &Flat, const BbprofSite &Site) {
     PHINode *Came = came(Flat, Site);
-    increment(&*Came->getParent()->getFirstInsertionPt(), Site.counter, Came);
+    increment(&*target(Flat, Site)->getFirstInsertionPt(), Site.counter, Came);
   }
 
   // The terminator of a block of the view: the block itself may have been cut by loadDelta, its terminator moved along.

@@ -15,6 +15,9 @@ namespace bbprof {
 bool LoopRegisters::canFlush(const Loop &L) {
   SmallVector<Loop::Edge, 4> Exits;
   L.getExitEdges(Exits);
+  // Where the code of an edge that cannot be split stands, the loop's blocks are others.
+  if (any_of(L.blocks(), [](const BasicBlock *Block) { return isa<IndirectBrInst, CallBrInst>(Block->getTerminator()); }))
+    return false;
   return !Exits.empty() && all_of(Exits, [](const Loop::Edge &Exit) { return isa<BranchInst, SwitchInst>(Exit.first->getTerminator()); });
 }
 

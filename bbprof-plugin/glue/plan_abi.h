@@ -144,7 +144,7 @@ enum BbprofSiteKind {
   BBPROF_SITE_BEFORE = 0, /* before instruction `position` of `block`; 0 = the block's first insertion point */
   BBPROF_SITE_END = 1,    /* before the terminator of `block` */
   BBPROF_SITE_SPLIT = 2,  /* in a new block on the successor slot `position` of `block`, and all slots with the same target */
-  BBPROF_SITE_PHI = 3,    /* in the target of that slot, by a phi */
+  BBPROF_SITE_LANDING = 3, /* in the target of that slot, for control that comes by it */
   BBPROF_SITE_LOOP = 4,   /* in front of loop `position` of the function, by its number of turns; `block` is the latch */
 };
 

@@ -247,7 +247,7 @@ pub(crate) fn ir_site(site: CounterSite, counter: u32, function: &Function, grap
         CounterSite::PhiEdge(edge) => {
             let edge = &function.edges[edge.index()];
             let from = edge.from.expect("X -> entry is never counted by a phi");
-            IrSite { kind: view::SITE_PHI, block: node_of(from).block, position: edge.successor, counter, register_loop: 0 }
+            IrSite { kind: view::SITE_LANDING, block: node_of(from).block, position: edge.successor, counter, register_loop: 0 }
         }
         CounterSite::BeforeLoop(edge) => {
             let counted = graph.counted_loops.iter().find(|counted| counted.back_edge as usize == edge.index());

@@ -146,7 +146,7 @@ impl Function<'_> {
 pub(crate) const SITE_BEFORE: u32 = 0;
 pub(crate) const SITE_END: u32 = 1;
 pub(crate) const SITE_SPLIT: u32 = 2;
-pub(crate) const SITE_PHI: u32 = 3;
+pub(crate) const SITE_LANDING: u32 = 3;
 pub(crate) const SITE_LOOP: u32 = 4;
 
 /// `BbprofSite`: where in the IR a counter is incremented.
