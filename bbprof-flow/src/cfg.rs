@@ -72,7 +72,9 @@ pub enum EdgeRole {
 pub enum Splitting {
     /// A new block can be put on the edge (or, where the edge is not critical, one end can be used).
     Possible,
-    /// No block can be put on it (`indirectbr`, `callbr`): only a phi-increment in its target can count it.
+    /// No block can be put on it (`indirectbr`, `callbr`), but its target can be parted: it alone leads to a landing, all others to the rest.
+    Landing,
+    /// The same, but other such edges lead to that landing, too ([`Cfg::new`] finds them): only a phi-increment there can count it.
     PhiOnly,
     /// Nothing can count it (edges that leave the function by vanishing).
     Impossible,
@@ -199,7 +201,21 @@ impl Cfg {
                 (false, ..) => {}
             }
         }
-        Ok(Self { num_nodes, edges })
+        let mut cfg = Self { num_nodes, edges };
+        cfg.find_shared_landings();
+        Ok(cfg)
+    }
+
+    fn find_shared_landings(&mut self) {
+        let lands = |edge: &FlowEdge| matches!(edge.splitting, Splitting::Landing | Splitting::PhiOnly);
+        let mut landing = vec![0_u32; if self.edges.iter().any(lands) { self.num_nodes() } else { 0 }];
+        for node in self.edges.iter().filter(|edge| lands(edge)).filter_map(|edge| edge.to.node()) {
+            landing[node.index()] += 1;
+        }
+        for edge in self.edges.iter_mut().filter(|edge| lands(edge)) {
+            let is_shared = edge.to.node().is_some_and(|node| landing[node.index()] > 1);
+            edge.splitting = if is_shared { Splitting::PhiOnly } else { Splitting::Landing };
+        }
     }
 
     /// How many nodes, without X.

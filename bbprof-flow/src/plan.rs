@@ -138,7 +138,7 @@ fn chord_site(cfg: &Cfg, before_loops: &BeforeLoops, chord: Flow) -> Option<Coun
 /// Where a counter on this edge is incremented; `None` when nothing can count it.
 fn edge_site(cfg: &Cfg, edge: EdgeId) -> Option<CounterSite> {
     match cfg.edge(edge).splitting {
-        Splitting::Possible => Some(CounterSite::Edge(edge)),
+        Splitting::Possible | Splitting::Landing => Some(CounterSite::Edge(edge)),
         Splitting::PhiOnly => Some(CounterSite::PhiEdge(edge)),
         Splitting::Impossible => None,
     }

@@ -3,7 +3,7 @@
 //! Four ranks, one after the other, so that what is hard to count never competes with what is easy:
 //!
 //! 1. Vanish edges, which nothing can count. They always fit: `Cfg` allows one a node, so they form a star around X.
-//! 2. Edges that only a phi can count. One that closes a cycle here closes it among edges alone, so no other choice of
+//! 2. Edges that share a landing with others, where only a phi can count them. One that closes a cycle here closes it among edges alone, so no other choice of
 //!    counters would spare it: it becomes a chord, the heaviest staying in the tree.
 //! 3. Non-critical edges, but those that are counted in front of a loop. They always fit too: an edge that is the only one out of u meets nothing but u's own arc in u's
 //!    out-vertex (or, the only one into v, v's own arc in v's in-vertex), and no node's arc is in the forest yet, so that

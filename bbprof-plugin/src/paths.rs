@@ -7,8 +7,8 @@ use crate::graph::Graph;
 use crate::planner::ir_site;
 use crate::view::{self, IrPathStep};
 use bbprof_flow::{
-    Cfg, Commit, Costs, CounterSite, EdgeId, PathNumbering, PathPlan, PathStep, Placement, Splitting, Weights, obvious_loops,
-    plan_counters, plan_counters_beside, plan_paths, price_of_counters, price_of_paths,
+    Cfg, Commit, Costs, CounterSite, EdgeId, PathNumbering, PathPlan, PathStep, Placement, Weights, obvious_loops, plan_counters,
+    plan_counters_beside, plan_paths, price_of_counters, price_of_paths,
 };
 use bbprof_format::manifest::{Edge, EdgeKind, Function, Paths};
 
@@ -233,10 +233,7 @@ fn place(id: EdgeId, edge: &Edge, function: &Function, graph: &Graph) -> (Turn, 
             (Turn::Vanish, view::SITE_BEFORE, node.block, node.end - 1)
         };
     }
-    let alone = |of: fn(&Edge) -> Option<u32>| function.edges.iter().filter(|other| of(other) == of(edge)).count() == 1;
-    let only_phi = edge.kind.splitting() == Splitting::PhiOnly && !alone(|edge| edge.to) && !alone(|edge| edge.from);
-    let site = if only_phi { CounterSite::PhiEdge(id) } else { CounterSite::Edge(id) };
-    let site = ir_site(site, 0, function, graph);
+    let site = ir_site(CounterSite::Edge(id), 0, function, graph);
     let turn = match (site.kind, edge.to) {
         (view::SITE_SPLIT, _) => Turn::Split,
         (view::SITE_END, _) => Turn::Leave,

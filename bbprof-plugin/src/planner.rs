@@ -272,7 +272,7 @@ pub(crate) fn ir_site(site: CounterSite, counter: u32, function: &Function, grap
                         at_start(node_of(to))
                     } else {
                         IrSite {
-                            kind: view::SITE_SPLIT,
+                            kind: if edge.kind == EdgeKind::Indirect { view::SITE_LANDING } else { view::SITE_SPLIT },
                             block: node_of(from).block,
                             position: edge.successor,
                             counter,

@@ -5,8 +5,9 @@
 //! last one, as far as nothing else can happen in between.
 //!
 //! Departure: arcs that leave ROOT to a vertex with other ways in, and arcs that enter EXIT from a vertex with other ways out, carry a
-//! beginning or a count in any case, and a value on them costs nothing. They are offered to the tree last. Edges that only a phi
-//! can count are offered first, and neither beginnings sink onto them nor counts rise onto them.
+//! beginning or a count in any case, and a value on them costs nothing. They are offered to the tree last. Edges that cannot be
+//! split are offered first, and neither beginnings sink onto them nor counts rise onto them: of the hundred targets of an interpreter's
+//! jump no estimate knows the hot ones, and code would stand in all of them.
 //!
 //! Nothing is done in parts with obvious paths. Parts meet at ROOT and EXIT alone, so what is done in the others is the same without them.
 
@@ -76,7 +77,7 @@ pub fn plan_paths(cfg: &Cfg, numbering: &PathNumbering) -> PathPlan {
     PathPlan { steps }
 }
 
-/// Arcs of edges that only a phi can count: code is kept off them.
+/// Arcs of edges that cannot be split: code is kept off them.
 struct Hard {
     /// By arc.
     arcs: Vec<bool>,
@@ -88,7 +89,7 @@ struct Hard {
 
 impl Hard {
     fn of(cfg: &Cfg, numbering: &PathNumbering) -> Self {
-        let is_hard = |edge: EdgeId| cfg.edge(edge).splitting == Splitting::PhiOnly;
+        let is_hard = |edge: EdgeId| matches!(cfg.edge(edge).splitting, Splitting::Landing | Splitting::PhiOnly);
         let arcs: Vec<bool> = numbering.arcs.iter().map(|arc| matches!(arc.what, ArcKind::Edge(edge) if is_hard(edge))).collect();
         let mut hard = Self { arcs, leave: vec![false; numbering.num_vertices], enter: vec![false; numbering.num_vertices] };
         for (arc, is_hard) in numbering.arcs.iter().zip(&hard.arcs) {

@@ -16,9 +16,9 @@ pub(crate) fn edge(from: u32, to: u32) -> FlowEdge {
     FlowEdge { from: end(from), to: end(to), role: EdgeRole::Flow, splitting: Splitting::Possible }
 }
 
-/// An edge that only a phi can count.
+/// An edge that cannot be split: it has a landing in its target, which it may share with others.
 pub(crate) fn indirect(from: u32, to: u32) -> FlowEdge {
-    FlowEdge { splitting: Splitting::PhiOnly, ..edge(from, to) }
+    FlowEdge { splitting: Splitting::Landing, ..edge(from, to) }
 }
 
 /// The edge of activations that vanish.

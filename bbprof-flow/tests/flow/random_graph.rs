@@ -38,7 +38,9 @@ impl Random {
         let nodes = (0..cfg.num_nodes()).map(|_| weight()).collect();
         let edges = (0..cfg.num_edges()).map(|_| weight()).collect();
         // A node that an indirect edge leaves ends in a call, of which counted loops have none.
-        let is_indirect = |from: Endpoint| cfg.edges().iter().any(|edge| edge.from == from && edge.splitting == Splitting::PhiOnly);
+        let is_indirect = |from: Endpoint| {
+            cfg.edges().iter().any(|edge| edge.from == from && matches!(edge.splitting, Splitting::Landing | Splitting::PhiOnly))
+        };
         let may_go_back = |edge: &EdgeId| !cfg.edge(*edge).vanishes() && !is_indirect(cfg.edge(*edge).from);
         let counted_loops = cfg.edge_ids().filter(may_go_back).filter_map(|edge| self.counted_loop(edge)).collect();
         let copies = (0..cfg.num_edges()).map(|_| self.below(3)).collect();

@@ -275,7 +275,7 @@ impl EdgeKind {
     pub fn splitting(self) -> Splitting {
         match self {
             Self::Vanish => Splitting::Impossible,
-            Self::Indirect => Splitting::PhiOnly,
+            Self::Indirect => Splitting::Landing,
             _ => Splitting::Possible,
         }
     }
