@@ -1,4 +1,4 @@
-//! Applications that are not ours: built in check mode with all their dependencies counted they do what the plain build does,
+//! Applications that are not ours: built in check mode, by edges and by paths, with all their dependencies counted they do what the plain build does,
 //! on real inputs and in their own tests, and their profiles are exact. One always, more in the long suite.
 #![allow(clippy::unwrap_used)]
 
@@ -11,9 +11,9 @@ const FD: Application = Application { package: "fd-find", version: "10.5.0", pro
 const TOKEI: Application = Application { package: "tokei", version: "15.0.0", program: "tokei" };
 const BAT: Application = Application { package: "bat", version: "0.26.1", program: "bat" };
 
-/// Which dependencies are counted: in the short suite all at once.
-fn choices() -> &'static [&'static str] {
-    if is_long() { &["none", "all"] } else { &["all"] }
+/// Which dependencies are counted, and what counts: in the short suite edges, of all at once.
+fn choices() -> &'static [[&'static str; 2]] {
+    if is_long() { &[["none", "check"], ["all", "check"], ["all", "paths-check"]] } else { &[["all", "check"]] }
 }
 
 /// Builds it plain and profiled, and compares runs with these arguments in its own folder. A run's first word may be `!N`:
@@ -26,10 +26,10 @@ fn check_runs(application: Application, options: &[&str], runs: &[&[&str]], verd
     let options = [&["--quiet", "--release"], options].concat();
     cargo.plain("build", &options).ok();
     let plain = target.join("release").join(application.program);
-    for deps in choices() {
-        let raw = format!("raw-{deps}");
+    for [deps, counters] in choices() {
+        let raw = format!("raw-{deps}-{counters}");
         std::fs::create_dir_all(sandbox.join(&raw)).unwrap();
-        cargo.profiled("build", &[&options[..], &["--counters", "check", "--deps", deps]].concat(), &sandbox).ok();
+        cargo.profiled("build", &[&options[..], &["--counters", counters, "--deps", deps]].concat(), &sandbox).ok();
         let profiled = target.join("bbprof/build/x86_64-unknown-linux-gnu/release").join(application.program);
         for words in runs {
             let (code, words) = match words[0].strip_prefix('!') {
