@@ -10,6 +10,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/ProfDataUtils.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -216,6 +217,7 @@ private:
         auto [Number, Before] = makeTurns(Flat.CountedLoops[Site.position], Word, FAM);
         CountedTurns.push_back({Before, Site.counter, Number});
       }
+    weighBranches(Flat, ArrayRef(Function.branch_weights, Function.num_branch_weights));
     Base = Arrays[Function.array];
     Fuses = Optimized && !Flat.IR->hasOptNone();
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
@@ -260,6 +262,18 @@ private:
       Quiet.close([&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
     LoopRegisters::promote(QuietLoops);
     returnBehind(Returns);
+  }
+
+  // Splitting an edge keeps its slot, and so the slot's weight.
+  void weighBranches(FlatFunction &Flat, ArrayRef<uint32_t> Weights) {
+    if (Weights.empty())
+      return;
+    for (size_t Block = 0; Block < Flat.Blocks.size(); ++Block) {
+      const BbprofBlock &View = Flat.BlockViews[Block];
+      ArrayRef<uint32_t> OfSlots = Weights.slice(View.successors_begin, View.successors_end - View.successors_begin);
+      if (OfSlots.size() > 1 && any_of(OfSlots, [](uint32_t Weight) { return Weight != 0; }))
+        setBranchWeights(*Flat.Blocks[Block]->getTerminator(), OfSlots, false);
+    }
   }
 
   // Once, in memory or in a register of its loop.

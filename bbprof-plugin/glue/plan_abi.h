@@ -185,6 +185,8 @@ typedef struct BbprofFunctionPlan {
   uint64_t num_sites;
   const BbprofPathStep *path_steps; /* where several share a place, in the order in which they stand there */
   uint64_t num_path_steps;
+  const uint32_t *branch_weights; /* by position in Function.successors; none, or one for each */
+  uint64_t num_branch_weights;
   uint32_t hashes_paths; /* 1: the runtime counts paths in hash tables, and the first counter stands for the function */
   uint32_t reserved;
 } BbprofFunctionPlan;
@@ -219,7 +221,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 16, "mirrors src/view.rs");
 static_assert(sizeof(BbprofModuleView) == 104 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
-static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 48 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
+static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif
 
 #endif

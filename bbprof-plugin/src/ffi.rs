@@ -79,6 +79,8 @@ struct FunctionPlanOut {
     num_sites: u64,
     path_steps: *const IrPathStep,
     num_path_steps: u64,
+    branch_weights: *const u32,
+    num_branch_weights: u64,
     hashes_paths: u32,
     reserved: u32,
 }
@@ -117,7 +119,7 @@ const _: () = {
     assert!(size_of::<ModuleView>() == 104 && size_of::<IrSite>() == 20);
     assert!(
         size_of::<ArrayOut>() == 24
-            && size_of::<FunctionPlanOut>() == 48
+            && size_of::<FunctionPlanOut>() == 64
             && size_of::<IrPathStep>() == 24
             && size_of::<ModulePlanOut>() == 96
     );
@@ -281,6 +283,8 @@ fn export(plan: Result<ModulePlan, String>) -> ModulePlanOut {
                     num_sites: f.sites.len() as u64,
                     path_steps: f.path_steps.as_ptr(),
                     num_path_steps: f.path_steps.len() as u64,
+                    branch_weights: f.branch_weights.as_ptr(),
+                    num_branch_weights: f.branch_weights.len() as u64,
                     hashes_paths: u32::from(f.hashes_paths),
                     reserved: 0,
                 })

@@ -10,6 +10,7 @@
 //! gone when the callee runs. A counter behind a tail call would keep the frame alive and turn bounded stacks into unbounded ones.
 //! Nor does a tail call in front of a jump to a return that others share: what is counted behind it is counted in front of it.
 
+pub(crate) mod branch_weights;
 mod counted_loops;
 mod endless;
 pub(crate) mod register_loops;

@@ -50,6 +50,8 @@ pub(crate) struct Without {
 pub(crate) struct With {
     /// Counters of tight loops in registers.
     pub registers: bool,
+    /// Telling code generation of measured frequencies.
+    pub branches: bool,
 }
 
 /// All options.
@@ -165,7 +167,8 @@ impl Options {
             },
             "with" => match value {
                 "registers" => self.with.registers = true,
-                _ => return Err(format!("with={value}: expected registers")),
+                "branches" => self.with.branches = true,
+                _ => return Err(format!("with={value}: expected one of registers, branches")),
             },
             "weights" => self.weights = Some(value.into()),
             "include" => self.include_fn.push(regex(value)?),

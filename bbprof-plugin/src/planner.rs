@@ -33,6 +33,8 @@ pub(crate) struct FunctionPlan {
     pub first_counter: u32,
     /// Its paths are counted in hash tables.
     pub hashes_paths: bool,
+    /// What is known of where its branches go, by slot of the view's terminators; empty: nothing.
+    pub branch_weights: Vec<u32>,
     pub sites: Vec<IrSite>,
     /// In the order in which they stand where several share a place.
     pub path_steps: Vec<IrPathStep>,
@@ -62,6 +64,7 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
             graph.permute_weights(seed);
         }
         let mut manifest = describe(view, function, &graph, &mut strings);
+        let mut branch_weights = Vec::new();
         if let Some(frequencies) = &options.frequencies {
             let symbol = &view.strings[function.symbol as usize];
             match frequencies.of(symbol, manifest.shape, graph.nodes.len(), graph.edges.len()) {
@@ -70,6 +73,9 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
                 Known::Measured(measured) => {
                     manifest.weights = WeightSource::Measured;
                     graph.measure_weights(&measured.nodes, &measured.edges);
+                    if options.with.branches {
+                        branch_weights = graph::branch_weights::of(function, &graph, &measured.edges);
+                    }
                     manifest.edges.clone_from(&graph.edges);
                 }
             }
@@ -106,6 +112,7 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
             array: manifest.array,
             first_counter: first,
             hashes_paths: manifest.is_hashed(),
+            branch_weights,
             sites,
             path_steps,
         });

@@ -56,6 +56,15 @@ impl Variant {
             peer("plain", &[], Some("")),
             ours("bbprof", &[], &["bbprof", "build", "--deps=all"]),
             Self { trained_by: Some("bbprof"), ..ours("bbprof --weights", &[], &["bbprof", "build", "--deps=all"]) },
+            // Code generation, too, is told of them: not only the counters make the difference then.
+            Self {
+                trained_by: Some("bbprof"),
+                ..ours(
+                    "bbprof --weights, branches",
+                    &["--bbprof-with=branches"],
+                    &["bbprof", "build", "--deps=all", "--with=branches"],
+                )
+            },
             ours_for_c("bbprof -fPIC", &["-fPIC"]),
             ours("bbprof shared", &["--bbprof-storage=shared"], &["bbprof", "build", "--deps=all", "--storage=shared"]),
             ours("bbprof atomic", &["--bbprof-storage=atomic"], &["bbprof", "build", "--deps=all", "--storage=atomic"]),

@@ -81,6 +81,30 @@ fn a_changed_function_is_named_and_placed_by_estimates() {
     assert!(odd.contains("changed since the profile"), "{odd}");
 }
 
+/// If that is asked for. At -O0, where nobody else weighs branches.
+#[test]
+fn code_generation_hears_where_branches_went() {
+    let sandbox = Sandbox::new("branches");
+    let source = sandbox.write("a.c", BEFORE);
+    let compile = |options: &[&str], to: &str| {
+        Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).args(options).arg(&source).args(["-o", to]).ok();
+        sandbox.join(to)
+    };
+    let raw = sandbox.join("first.bbraw");
+    Run::new(compile(&[], "a")).env("BBPROF_OUT", &raw).outcome().expect_code(0);
+    let by_profile = format!("--bbprof-weights={}", raw.display());
+    let weights = |options: &[&str]| -> Vec<String> {
+        let ir = std::fs::read_to_string(compile(&[&["-S", "-emit-llvm"], options].concat(), "a.ll")).unwrap();
+        ir.lines().filter_map(|line| Some(line.split_once("\"branch_weights\", ")?.1.trim_end_matches('}').to_owned())).collect()
+    };
+    // Of 0 to 9 five are odd; the loop turns ten times and ends once; it ended well.
+    let told = weights(&[&by_profile, "--bbprof-with=branches"]);
+    for expected in ["i32 5, i32 5", "i32 10, i32 1"] {
+        assert!(told.iter().any(|weights| weights == expected), "{told:?}");
+    }
+    assert_eq!(weights(&[&by_profile]), [""; 0]);
+}
+
 #[test]
 fn weights_that_cannot_be_used_are_refused_in_words() {
     let sandbox = Sandbox::new("no-weights");

@@ -100,6 +100,8 @@ pub(crate) enum Part {
 pub(crate) enum Extra {
     /// Counters of tight loops in registers while they run: faster, but a process that is killed in one loses its turns.
     Registers,
+    /// With --weights: code generation is told where branches went. Fewer instructions, of the program's own, too: its machine code is then not what it is without bbprof.
+    Branches,
 }
 
 /// Everything that the plugin's behaviour depends on.

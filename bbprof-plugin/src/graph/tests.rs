@@ -159,6 +159,32 @@ fn a_loop_enters_the_first_node_of_its_head() {
     assert!(edges(&graph).contains(&(Some(2), Some(3), EdgeKind::Branch)));
 }
 
+#[test]
+fn code_generation_is_told_the_shares_of_each_slot() {
+    // Block 0 has a call that may not return in its middle; three of its five slots lead to block 1. Block 2 never ran.
+    let blocks: [(u32, u32, &[u32]); 4] = [
+        (3, view::TERMINATOR_SWITCH, &[2, 1, 1, 3, 1]),
+        (1, view::TERMINATOR_BRANCH, &[1, 3]),
+        (1, view::TERMINATOR_BRANCH, &[1, 3]),
+        (1, 0, &[]),
+    ];
+    let sample = Sample::new(&blocks, &[(0, 0, VANISHES, 0)]);
+    let graph = sample.graph(&[]);
+    let executions = |edge: &Edge| match (edge.from, edge.to) {
+        (Some(1), Some(2)) => 6 * u64::from(u32::MAX),
+        (Some(1), Some(4)) => 7,
+        (Some(2), Some(2)) => u64::from(u32::MAX),
+        (Some(2), Some(4)) => 9,
+        (Some(0), _) => 1 << 40,
+        _ => 0,
+    };
+    let measured: Vec<u64> = graph.edges.iter().map(executions).collect();
+    // Three slots share 6 * (2^32-1), which makes 2 * (2^32-1) for each: a third of that fits into 32 bits.
+    let third = (2 * u64::from(u32::MAX) / 3) as u32;
+    let shares = branch_weights::of(&sample.function(), &graph, &measured);
+    assert_eq!(shares, [0, third, third, 3, third, 1 << 31, 5, 0, 0]);
+}
+
 /// Blocks 1 and 2 circle for ever; block 3 is another way, which returns.
 #[test]
 fn an_endless_loop_vanishes() {
