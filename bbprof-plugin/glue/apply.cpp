@@ -217,6 +217,7 @@ private:
         auto [Number, Before] = makeTurns(Flat.CountedLoops[Site.position], Word, FAM);
         CountedTurns.push_back({Before, Site.counter, Number});
       }
+    makeLandings(Flat, Function);
     weighBranches(Flat, ArrayRef(Function.branch_weights, Function.num_branch_weights));
     Base = Arrays[Function.array];
     Fuses = Optimized && !Flat.IR->hasOptNone();
@@ -236,12 +237,6 @@ private:
       for (uint32_t Block : ArrayRef(Flat.LoopBlocks).slice(Quiet.blocks_begin, Quiet.blocks_end - Quiet.blocks_begin))
         Made.add(Flat.Blocks[Block]);
     }
-    for (const BbprofSite &Site : ArrayRef(Function.sites, Function.num_sites))
-      if (Site.kind == BBPROF_SITE_LANDING)
-        makeLanding(Flat, Site);
-    for (const BbprofPathStep &Step : ArrayRef(Function.path_steps, Function.num_path_steps))
-      if (Step.kind == BBPROF_SITE_LANDING)
-        makeLanding(Flat, {Step.kind, Step.block, Step.position, 0, 0});
     countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {
@@ -340,6 +335,16 @@ private:
       return;
     if (BasicBlock *Rest = partFromLanding(*Target))
       std::replace(Flat.Blocks.begin(), Flat.Blocks.end(), Target, Rest);
+  }
+
+  // In front of whatever keeps blocks of the view.
+  void makeLandings(FlatFunction &Flat, const BbprofFunctionPlan &Function) {
+    for (const BbprofSite &Site : ArrayRef(Function.sites, Function.num_sites))
+      if (Site.kind == BBPROF_SITE_LANDING)
+        makeLanding(Flat, Site);
+    for (const BbprofPathStep &Step : ArrayRef(Function.path_steps, Function.num_path_steps))
+      if (Step.kind == BBPROF_SITE_LANDING)
+        makeLanding(Flat, {Step.kind, Step.block, Step.position, 0, 0});
   }
 
   // phi [1 from the edge's source, 0 from all others], where the landing has others. Null: whoever comes there comes by this edge.
