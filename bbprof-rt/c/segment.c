@@ -84,7 +84,7 @@ void segment_detach(const struct image *image, enum bank bank, struct segment *s
     segment->aside = NULL;
 }
 
-static uint64_t load(const uint64_t *counter) {
+static inline __attribute__((always_inline)) uint64_t load(const uint64_t *counter) {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
@@ -99,15 +99,14 @@ uint64_t segments_total(const struct image *image, enum bank bank) {
 
 /* Four in one turn: most that the runtime does at a process's end is this and the checksum. */
 static void copy(uint64_t *to, const uint64_t *from, uint64_t num) {
-    uint64_t i = 0;
-    for (; num - i >= 4; i += 4) {
-        to[i] = load(&from[i]);
-        to[i + 1] = load(&from[i + 1]);
-        to[i + 2] = load(&from[i + 2]);
-        to[i + 3] = load(&from[i + 3]);
+    for (; num >= 4; num -= 4, to += 4, from += 4) {
+        to[0] = load(&from[0]);
+        to[1] = load(&from[1]);
+        to[2] = load(&from[2]);
+        to[3] = load(&from[3]);
     }
-    for (; i < num; i++)
-        to[i] = load(&from[i]);
+    for (; num != 0; num--)
+        *to++ = load(from++);
 }
 
 void segments_sum(const struct process *process, const struct image *image, enum bank bank, uint64_t first, uint64_t num, uint64_t *sums) {
