@@ -9,6 +9,7 @@
 // Functions carry "bbprof-done" from then on.
 #include "apply.h"
 #include "flatten.h"
+#include "own_lines.h"
 
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LLVMContext.h"
@@ -36,21 +37,26 @@ public:
       : OnlyTagged(OnlyTagged), Optimized(Level != OptimizationLevel::O0) {}
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
+    bbprof::dropOwnScripts(M);
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     bbprof::FlatModule Flat(M, FAM, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
-    if (Flat.numFunctions() == 0)
-      return PreservedAnalyses::all();
+    if (Flat.numFunctions() != 0)
+      instrument(M, Flat, FAM);
+    bbprof::dropOwnLines(M);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+
+private:
+  void instrument(Module &M, bbprof::FlatModule &Flat, FunctionAnalysisManager &FAM) {
     const BbprofModulePlan *Plan = bbprof_plan_module(&Flat.view());
     if (Plan->error.size_bytes != 0)
       M.getContext().emitError("bbprof: " + StringRef(Plan->error.data, Plan->error.size_bytes));
     else
       bbprof::applyPlan(M, Flat, *Plan, FAM, Optimized);
     bbprof_free_plan(Plan);
-    return PreservedAnalyses::none();
   }
-  static bool isRequired() { return true; }
 
-private:
   bool OnlyTagged;
   bool Optimized;
 };

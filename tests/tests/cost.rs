@@ -8,10 +8,7 @@ fn instructions(compiler: &Path, options: &[&str], program: &CProgram, sandbox: 
     let binary = sandbox.join(name);
     let build = Run::new(compiler).arg("-O2").args(options).args(&program.options).arg("-o").arg(&binary);
     build.args(&program.sources).args(&program.libraries).ok();
-    // Valgrind 3.19 cannot read the debug information of clang 22.
-    let stripped = sandbox.join(format!("{name}-stripped"));
-    Run::new("strip").arg("-g").arg("-o").arg(&stripped).arg(&binary).ok();
-    let run = Run::new("valgrind").args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&stripped);
+    let run = Run::new("valgrind").args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&binary);
     let run = run.args(&program.arguments).env("BBPROF_OUT", sandbox.join("run.bbraw")).in_folder(sandbox.path());
     let outcome = run.outcome().expect_code(program.exit_code);
     let count = outcome.stderr.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());

@@ -129,10 +129,10 @@ fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Re
     Ok(())
 }
 
-/// Line tables, which do not change code, where no debug information was asked for.
+/// Lines, which do not change code, where no debug information was asked for; the plugin takes them away again.
 fn complete(command: &mut Command, seen: &Seen) {
     if !seen.has_debug_info {
-        command.arg("-Cdebuginfo=line-tables-only");
+        command.arg("-Cdebuginfo=line-directives-only");
     }
 }
 

@@ -1,0 +1,73 @@
+//! bbprof needs lines, but objects and programs have the debug information that was asked for, and no other.
+#![allow(clippy::unwrap_used)]
+
+use bbprof_tests::{Cargo, Run, Sandbox, tool};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The sections with debug information in an object or program.
+fn debug_sections(file: &Path) -> BTreeSet<String> {
+    let table = Run::new("readelf").arg("-SW").arg(file).ok().text();
+    table.split_whitespace().filter(|word| word.starts_with(".debug_")).map(str::to_owned).collect()
+}
+
+/// Whether the report of a profile knows where a function stands.
+fn report_has(profile: &Path, place: &str) -> bool {
+    Run::new(tool("bbprof")).arg("report").arg(profile).ok().text().contains(place)
+}
+
+#[test]
+fn of_c() {
+    let sandbox = Sandbox::new("debug-c");
+    let source = sandbox.write("a.c", "int main(int argc, char **argv) {\n  return argc - 1;\n}\n");
+    let compiled = |compiler: &Path, name: &str, options: &[&str]| {
+        let program = sandbox.join(name);
+        Run::new(compiler).args(options).arg(&source).arg("-o").arg(&program).in_folder(sandbox.path()).ok();
+        program
+    };
+    let all: [&[&str]; 10] = [
+        &[],
+        &["-O2"],
+        &["-O2", "-g"],
+        &["-O2", "-g1"],
+        &["-O1", "-ggdb3"],
+        &["-gline-tables-only"],
+        &["-O2", "-gdwarf-4"],
+        &["-O2", "-g", "-gsplit-dwarf"],
+        &["-O2", "-g0"],
+        &["-O2", "-g", "-g0"],
+    ];
+    for options in all {
+        let plain = compiled("clang-22".as_ref(), "plain", options);
+        let program = compiled(&tool("bbprof-cc"), "program", options);
+        assert_eq!(debug_sections(&program), debug_sections(&plain), "{options:?}");
+        let raw = sandbox.join("run.bbraw");
+        let _ = std::fs::remove_file(&raw);
+        Run::new(&program).env("BBPROF_OUT", &raw).ok();
+        // Whoever says -g0 wants no lines at all.
+        assert_eq!(report_has(&raw, "a.c:1"), !options.contains(&"-g0"), "{options:?}");
+    }
+}
+
+#[test]
+fn of_rust() {
+    let sandbox = Sandbox::new("debug-rust");
+    let profile = |name: &str, settings: &str| format!("[profile.{name}]\ninherits = \"release\"\nstrip = false\n{settings}\n");
+    let profiles =
+        [("none", ""), ("fat", "lto = \"fat\""), ("thin", "lto = \"thin\""), ("lines", "debug = 1"), ("all", "debug = true")];
+    let manifest = "[package]\nname = \"debugged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n".to_owned();
+    sandbox.write("Cargo.toml", manifest + &profiles.map(|(name, settings)| profile(name, settings)).join("\n"));
+    sandbox.write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"debugged\"\nversion = \"0.1.0\"\n");
+    sandbox.write("src/main.rs", "fn main() {\n    println!(\"{:?}\", std::env::args().skip(1).collect::<Vec<_>>());\n}\n");
+    let package = Cargo::new(sandbox.path(), sandbox.join("target"));
+    for (name, _) in profiles {
+        package.plain("build", &["--quiet", "--profile", name]).ok();
+        package.profiled("run", &["--quiet", "--no-report", "--profile", name], &sandbox).ok();
+        let built = |folder: &str| sandbox.join("target").join(folder).join(name).join("debugged");
+        assert_eq!(debug_sections(&built("bbprof/build/x86_64-unknown-linux-gnu")), debug_sections(&built("")), "{name}");
+        let profiles = sandbox.raw_profiles("raw");
+        assert_eq!(profiles.len(), 1, "{name}");
+        assert!(report_has(&profiles[0], "main.rs:1"), "{name}");
+        std::fs::remove_file(&profiles[0]).unwrap();
+    }
+}
