@@ -68,8 +68,10 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
     let mut pass = OsString::from("-fpass-plugin=");
     pass.push(plugin);
     command.arg(pass);
-    // Lines do not change code, and the plugin takes these away again. The user's own -g options follow and win.
-    command.arg("-gline-directives-only");
+    if !arguments.is_assembly {
+        // Lines do not change code, and the plugin takes these away again. The user's own -g options follow and win.
+        command.arg("-gline-directives-only");
+    }
     if arguments.links {
         let real = linker::real_linker(clang, &arguments)?;
         let mut path = OsString::from("--ld-path=");

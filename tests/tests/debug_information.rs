@@ -47,6 +47,12 @@ fn of_c() {
         // Whoever says -g0 wants no lines at all.
         assert_eq!(report_has(&raw, "a.c:1"), !options.contains(&"-g0"), "{options:?}");
     }
+    let assembly = sandbox.write("b.S", ".text\n.globl f\nf: ret\n");
+    for (options, has_any) in [(&["-c"][..], false), (&["-c", "-g"], true)] {
+        let object = sandbox.join("b.o");
+        Run::new(tool("bbprof-cc")).args(options).arg(&assembly).arg("-o").arg(&object).ok();
+        assert_eq!(!debug_sections(&object).is_empty(), has_any, "{options:?}");
+    }
 }
 
 #[test]

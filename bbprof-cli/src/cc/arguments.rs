@@ -23,6 +23,8 @@ pub(crate) struct Arguments {
     /// Calls the linker.
     pub links: bool,
     pub wants_lto: bool,
+    /// All its sources are assembly: no plugin sees them.
+    pub is_assembly: bool,
     /// A plugin of ours that stands on the command line (`bbprof env` puts it there); taken out.
     pub plugin: Option<PathBuf>,
     /// The user's `--ld-path=` (taken out) and `-fuse-ld=`.
@@ -47,6 +49,7 @@ impl Arguments {
             arguments.look_at(&text);
             arguments.clang.push(word.clone());
         }
+        arguments.is_assembly = is_assembly(&arguments.clang);
         arguments.options.filters.check()?;
         arguments.is_plain |= arguments.clang.is_empty();
         arguments.reads_headers |= !arguments.is_plain;
@@ -83,6 +86,18 @@ impl Arguments {
             }
         }
     }
+}
+
+/// Whether there are sources, all of which are assembly, by their names' ends as clang has them.
+fn is_assembly(words: &[OsString]) -> bool {
+    let mut is_value = false;
+    let ends = words.iter().filter_map(|word| {
+        let is_source = !is_value && !word.as_encoded_bytes().starts_with(b"-");
+        is_value = ["-o", "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler"].iter().any(|option| word == option);
+        is_source.then(|| Path::new(word).extension()?.to_str()).flatten().filter(|end| !["o", "a", "so"].contains(end))
+    });
+    let mut ends = ends.peekable();
+    ends.peek().is_some() && ends.all(|end| ["s", "S", "sx"].contains(&end))
 }
 
 /// One `--bbprof-KEY=VALUE`.
@@ -167,6 +182,16 @@ mod tests {
         }
         for line in ["-MD -MF x -c a.c", "a.o -o a", "-MMD -c a.c"] {
             assert!(!parse(line).unwrap().is_plain, "{line}");
+        }
+    }
+
+    #[test]
+    fn assembly_is_told_by_its_name() {
+        for line in ["-c a.S", "-O2 -c -o a.o -MD -MF a.d a.s", "a.s b.o -lm -o a"] {
+            assert!(parse(line).unwrap().is_assembly, "{line}");
+        }
+        for line in ["-c a.c", "a.c b.S", "-S a.c -o a.s", "-S -x c - -o a.s", "a.o -o a", "-x assembler -c a.c"] {
+            assert!(!parse(line).unwrap().is_assembly, "{line}");
         }
     }
 
