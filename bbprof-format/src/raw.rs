@@ -89,7 +89,7 @@ mod write;
 use crate::{BuildId, Digest, HashedPath};
 
 pub use ending::{Ending, Fate, signal_name};
-pub use identity::Identity;
+pub use identity::{Extent, Head, Identity};
 pub use unseen::Unseen;
 pub use waits::Waits;
 

@@ -2,6 +2,7 @@
 //! since the last reset, in C and in C++.
 
 use bbprof_tests::{Exported, ProfiledRun, Run, Sandbox, tool};
+use std::path::PathBuf;
 
 const PROGRAM: &str = r#"
 #include <bbprof.h>
@@ -50,5 +51,57 @@ fn dumps_and_resets() {
             let asked = Run::new(tool(compiler)).arg(question).arg(&source).ok();
             assert!(asked.text().contains("bbprof.h"), "{compiler} {question}");
         }
+    }
+}
+
+const DUMPING: &str = r#"
+#include <bbprof.h>
+__attribute__((noinline)) void work(int *sum) { *sum += *sum % 3; __asm__ volatile("" : : : "memory"); }
+
+static void times(int times) {
+    int sum = 7;
+    for (int i = 0; i < times; i++) work(&sum);
+}
+
+int main(int argc, char **argv) {
+    times(10);
+    bbprof_dump("first.bbraw");
+    bbprof_dump("idle.bbraw");
+    times(5);
+    bbprof_dump("second.bbraw");
+    if (argc > 1 && argv[1][0] == 'r') {
+        bbprof_reset();
+        times(3);
+        bbprof_dump("third.bbraw");
+    }
+    times(2);
+    return 0;
+}
+"#;
+
+#[test]
+fn snapshots_count_once() {
+    let sandbox = Sandbox::new("snapshots");
+    let source = sandbox.write("program.c", DUMPING);
+    let program = sandbox.join("program");
+    Run::new(tool("bbprof-cc")).arg("-O2").arg(&source).arg("-o").arg(&program).ok();
+    for (how, counted) in [("", 17), ("reset", 20)] {
+        let folder = sandbox.join(format!("of-{how}"));
+        std::fs::create_dir(&folder).unwrap();
+        Run::new(&program).args(Some(how).filter(|how| !how.is_empty())).env("BBPROF_OUT", "end.bbraw").in_folder(&folder).ok();
+        let entries = |files: &[PathBuf]| Exported::of(files).entries("work").unwrap();
+        assert_eq!(entries(std::slice::from_ref(&folder)), counted, "{how}");
+        // In any order, and a snapshot by itself is what it is.
+        let named = ["end", "second", "first"].map(|name| folder.join(name).with_extension("bbraw"));
+        assert_eq!(entries(&named), if how == "reset" { 15 + 5 } else { 17 }, "{how}");
+        assert_eq!(entries(&named[1..]), 15, "{how}");
+        assert_eq!(entries(&[folder.join("idle.bbraw"), folder.join("first.bbraw")]), 10, "{how}");
+        assert_eq!(entries(&named[2..]), 10, "{how}");
+        let said = Run::new(tool("bbprof")).arg("verify").arg(&folder).ok();
+        let says = if how == "reset" { "third.bbraw, a snapshot: its counts are in" } else { "3 snapshots, " };
+        assert!(said.stderr.contains(says), "{how}: {}", said.stderr);
+        // Through a pipe, too.
+        let piped = format!("cat '{}' | '{}' report /dev/stdin", named[0].display(), tool("bbprof").display());
+        assert!(Run::new("sh").args(["-c", &piped]).ok().text().contains("work"), "{how}");
     }
 }

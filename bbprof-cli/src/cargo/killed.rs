@@ -1,6 +1,6 @@
 //! Which signal ended the program: nobody in the process is asked, but its parent is told, and puts it into the process's own raw profile.
 
-use bbprof_format::raw::{EXTENSION, Identity, Unseen};
+use bbprof_format::raw::{EXTENSION, Extent, Head, Unseen};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
@@ -39,7 +39,8 @@ impl Child {
             // Files of others may be read-only, and come and go.
             let Ok(mut file) = fs::OpenOptions::new().read(true).write(true).open(&path) else { continue };
             let mut header = [0; Unseen::BYTES];
-            let Some((run, false)) = file.read_exact(&mut header).ok().and_then(|()| Identity::read(&header)) else { continue };
+            let head = file.read_exact(&mut header).ok().and_then(|()| Head::read(&header));
+            let Some(Head { run, .. }) = head.filter(|head| head.extent != Extent::Pool) else { continue };
             // Dumps have the same beginning as their process's own file.
             let order = (run.begun_ns(), Unseen::read(&header).is_some());
             if run.is_of(self.pid, self.start_ticks) && last.as_ref().is_none_or(|(of_last, _)| *of_last < order) {

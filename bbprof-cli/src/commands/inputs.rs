@@ -1,7 +1,7 @@
 //! From the words of a command line to counters and profiles: raw, merged, folders of both, or the last run.
 
-use super::pooled::without_pooled;
 use super::progress::Progress;
+use super::repeated::without_repeated;
 use crate::exit::Requirement;
 use crate::locate::MapFinder;
 use anyhow::{Context, Result, anyhow, bail};
@@ -77,7 +77,7 @@ impl Loaded {
 /// Reads the inputs one after the other and hands them on; gives the number of damaged ones, which are named and left out.
 /// An input is damaged, too, when `take` refuses it. When `strict`, or when there is only one, the first such error ends it.
 pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, mut take: impl FnMut(MergedProfile) -> Result<()>) -> Result<usize> {
-    let files = without_pooled(if profiles.is_empty() { last_run()? } else { expand(profiles)? });
+    let files = without_repeated(if profiles.is_empty() { last_run()? } else { expand(profiles)? });
     let mut num_damaged = 0;
     let progress = Progress::new("profiles", files.len());
     for chunk in files.chunks(FILES_AT_ONCE) {

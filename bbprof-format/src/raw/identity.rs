@@ -11,7 +11,29 @@ pub struct Identity {
     begun_ns: u64,
 }
 
-const POOL: u32 = 9;
+/// What the header of a raw profile says of its counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Extent {
+    /// Those of a process of which no end was seen.
+    Unended,
+    /// Those of a process to its end.
+    Ended,
+    /// Those of a process that went on.
+    Snapshot,
+    /// Those of many processes.
+    Pool,
+}
+
+/// Which process a raw profile is of, and which of its counts it has.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Head {
+    /// The process; of a pool, the one that was added last.
+    pub run: Identity,
+    /// Which counts these are.
+    pub extent: Extent,
+    /// They are those since this reset.
+    pub resets: u32,
+}
 
 impl Identity {
     /// Is it a run of the process that has this number, and started at this clock tick after boot?
@@ -25,17 +47,25 @@ impl Identity {
     pub fn begun_ns(self) -> u64 {
         self.begun_ns
     }
+}
 
+impl Head {
     /// How many bytes of a file are needed.
     pub const BYTES: usize = HEADER_BYTES;
 
-    /// The process, and whether the file is a pool, to which this process was added last. `None` for what has no whole header.
+    /// Reads a header. `None` for what has no whole one.
     #[must_use]
-    pub fn read(header: &[u8; Self::BYTES]) -> Option<(Self, bool)> {
+    pub fn read(header: &[u8; Self::BYTES]) -> Option<Self> {
         let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
         let half = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
         let is_whole = header.starts_with(MAGIC) && half(8) == VERSION && word(48) == Checksum::new().add(&header[..48]).value();
-        let identity = Self { pid: half(16), start_ticks: word(24), begun_ns: word(32) };
-        is_whole.then_some((identity, unguard(word(64)).is_some_and(|fate| fate & 0xff == POOL)))
+        let extent = match unguard(word(64))? & 0xff {
+            0 => Extent::Unended,
+            3 => Extent::Snapshot,
+            9 => Extent::Pool,
+            _ => Extent::Ended,
+        };
+        let run = Identity { pid: half(16), start_ticks: word(24), begun_ns: word(32) };
+        is_whole.then_some(Self { run, extent, resets: unguard(word(112))? })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::checksum::{guarded, unguard};
 use super::write::fate_word;
-use super::{Fate, HEADER_BYTES, Identity, STATE_RUNNING};
+use super::{Fate, HEADER_BYTES, Head, STATE_RUNNING};
 
 /// A running profile without an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +17,7 @@ impl Unseen {
     /// `None` for what is no running profile, or has an end.
     #[must_use]
     pub fn read(header: &[u8; Self::BYTES]) -> Option<Self> {
-        let is_running = &header[12..16] == STATE_RUNNING && Identity::read(header).is_some();
+        let is_running = &header[12..16] == STATE_RUNNING && Head::read(header).is_some();
         let fate = u64::from_le_bytes(header[64..72].try_into().expect("eight bytes"));
         (is_running && unguard(fate) == Some(fate_word(Fate::NotSeen, 0))).then_some(Self)
     }

@@ -1,0 +1,81 @@
+//! Files whose counts are in another of the files, too.
+//!
+//! A snapshot's are in whatever its process wrote later, up to the next reset. A process's own are in a pool if a kill came between adding it
+//! there and removing its file.
+
+use bbprof_format::raw::{Extent, Head, Identity, RawProfile};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What the header of a raw profile says; what cannot be read is told later.
+fn head(path: &Path) -> Option<Head> {
+    let mut header = [0; Head::BYTES];
+    // Who reads from a pipe takes what is in it.
+    let mut file = path.is_file().then(|| File::open(path).ok()).flatten()?;
+    file.read_exact(&mut header).ok()?;
+    Head::read(&header)
+}
+
+/// The sum of all counts of a raw profile; they grow from one snapshot to the next.
+fn total(path: &Path) -> Option<u128> {
+    let profile = RawProfile::read(&std::fs::read(path).ok()?).ok()?;
+    let of_image = |image: &bbprof_format::raw::ImageCounts| {
+        let counters = image.tls_counters.iter().chain(&image.global_counters).copied();
+        counters.chain(image.hashed_paths.iter().map(|path| path.count)).map(u128::from).sum::<u128>()
+    };
+    Some(profile.images.iter().map(of_image).sum())
+}
+
+/// Leaves out what would be summed twice, and says so.
+pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    let heads: Vec<Option<Head>> = files.iter().map(|path| head(path)).collect();
+    let known = || heads.iter().enumerate().filter_map(|(file, head)| Some((file, (*head)?)));
+    let in_pools: HashSet<Identity> = known().filter(|(_, head)| head.extent == Extent::Pool).map(|(_, head)| head.run).collect();
+    let mut windows: HashMap<(Identity, u32), Vec<usize>> = HashMap::new();
+    let mut left_out = vec![false; files.len()];
+    for (file, head) in known().filter(|(_, head)| head.extent != Extent::Pool) {
+        if in_pools.contains(&head.run) {
+            eprintln!("bbprof: left out {}: its counts are in the pool already", files[file].display());
+            left_out[file] = true;
+        } else {
+            windows.entry((head.run, head.resets)).or_default().push(file);
+        }
+    }
+    // By the file that is kept, so that they are told in its order.
+    let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let is = |file: &usize, extent: Extent| heads[*file].is_some_and(|head| head.extent == extent);
+    for window in windows.into_values().filter(|window| window.len() > 1) {
+        let latest = match window.iter().find(|file| is(file, Extent::Ended)) {
+            Some(ended) => Some(*ended),
+            // Of those with the same sum, the process's own file, then the last.
+            None => window
+                .iter()
+                .copied()
+                .filter_map(|file| Some(((total(&files[file])?, is(&file, Extent::Unended), file), file)))
+                .max()
+                .map(|(_, file)| file),
+        };
+        let snapshots = window.into_iter().filter(|file| is(file, Extent::Snapshot) && Some(*file) != latest);
+        if let Some(latest) = latest {
+            repeated.entry(latest).or_default().extend(snapshots);
+        }
+    }
+    for (latest, snapshots) in repeated.into_iter().filter(|(_, snapshots)| !snapshots.is_empty()) {
+        let what = match snapshots[..] {
+            [one] => format!("{}, a snapshot: its counts are", files[one].display()),
+            _ => format!("{} snapshots, {} and so on: their counts are", snapshots.len(), files[snapshots[0]].display()),
+        };
+        eprintln!("bbprof: left out {what} in {}, too", files[latest].display());
+        snapshots.into_iter().for_each(|file| left_out[file] = true);
+    }
+    let beside_pools =
+        known().filter(|(file, head)| head.extent == Extent::Snapshot && !left_out[*file] && !in_pools.is_empty()).count();
+    if beside_pools > 0 {
+        eprintln!(
+            "bbprof: {beside_pools} of these files are snapshots beside pools; what was counted by processes that are in the pools counts twice"
+        );
+    }
+    files.into_iter().zip(left_out).filter(|(_, left_out)| !left_out).map(|(path, _)| path).collect()
+}
