@@ -23,6 +23,7 @@ static bool name_is_taken(struct process *process) {
 static void rescue(struct process *process, bool others_count) {
     int32_t self = platform_thread_id();
     for (struct image *image = process->images; image != NULL; image = image->next) {
+        path_tables_rescue(process, image, others_count);
         for (int bank = 0; bank < NUM_BANKS; bank++) {
             struct segment *first = image->segments[bank];
             for (struct segment *segment = first; segment != NULL; segment = segment->next) {

@@ -17,6 +17,7 @@ struct path_chunk {
     struct raw_path *records;
     uint64_t num_bytes;
     uint32_t capacity, used, frozen;
+    bool in_file;
 };
 
 static void append_to_log(void *context, struct raw_entry *entry) {
@@ -66,7 +67,7 @@ static bool grow(struct process *process, const struct image *image, struct path
     struct path_chunk *chunk = records == NULL ? NULL : process_allocate(process, sizeof *chunk);
     if (chunk == NULL)
         return false;
-    *chunk = (struct path_chunk){.next = table->chunks, .records = records, .num_bytes = num_bytes, .capacity = capacity};
+    *chunk = (struct path_chunk){.next = table->chunks, .records = records, .num_bytes = num_bytes, .capacity = capacity, .in_file = offset != 0};
     table->chunks = chunk;
     if (offset != 0)
         entry_of_paths(image->index, offset, sizeof *records, capacity, append_to_log, process);
@@ -132,6 +133,7 @@ void path_tables_reset(struct image *image, enum raw_role role) {
 static void rehouse(struct process *process, const struct image *image, struct path_chunk *chunk) {
     uint64_t offset;
     struct raw_path *records = (struct raw_path *)raw_reserve(process, chunk->num_bytes, &offset), *from = chunk->records;
+    chunk->in_file = false;
     for (uint32_t i = 0; i < chunk->used && records != NULL; i++)
         records[i] = (struct raw_path){.place = from[i].place, .number = from[i].number, .next = from[i].next};
     if (records == NULL || raw_map_over(process, from, records, offset, chunk->num_bytes) != 0) {
@@ -142,6 +144,7 @@ static void rehouse(struct process *process, const struct image *image, struct p
                         append_to_log, process);
     } else if (offset != 0) {
         entry_of_paths(image->index, offset, sizeof *records, chunk->capacity, append_to_log, process);
+        chunk->in_file = true;
     }
     if (records != NULL)
         platform_unmap(records, chunk->num_bytes);
@@ -169,6 +172,29 @@ void path_tables_restart(struct process *process, struct image *image, bool inte
         else
             forget(table, is_own);
         table->owner = is_own ? platform_thread_id() : THREAD_NONE;
+    }
+}
+
+/* The counter that stands for the function of a record, in the file. */
+static uint64_t *counter_of(const struct image *image, const struct raw_path *path) {
+    uint64_t counter = path->place / 8 - 1;
+    bool is_tls = counter < image->counters[BANK_TLS];
+    return image->segments[is_tls ? BANK_TLS : BANK_GLOBAL]->view + (is_tls ? counter : counter - image->counters[BANK_TLS]);
+}
+
+void path_tables_rescue(const struct process *process, struct image *image, bool others_count) {
+    int32_t self = platform_thread_id();
+    for (struct path_table *table = image->path_tables; table != NULL; table = table->next) {
+        if (others_count && table->owner != self && table->owner != THREAD_NONE)
+            continue;
+        for (struct path_chunk *chunk = table->chunks; chunk != NULL; chunk = chunk->next) {
+            for (uint32_t i = 0; i < chunk->used && !chunk->in_file; i++) {
+                struct raw_path *path = &chunk->records[i];
+                uint64_t before = process->baseline == 0 ? 0 : path->baseline[process->baseline - ROLE_BASELINE_1];
+                uint64_t num = __atomic_exchange_n(&path->count, before, __ATOMIC_RELAXED) - before;
+                __atomic_fetch_add(counter_of(image, path), num, __ATOMIC_RELAXED);
+            }
+        }
     }
 }
 

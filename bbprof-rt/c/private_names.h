@@ -55,6 +55,7 @@
 #define path_tables_frozen bbprof_path_tables_frozen
 #define path_tables_reset bbprof_path_tables_reset
 #define path_tables_restart bbprof_path_tables_restart
+#define path_tables_rescue bbprof_path_tables_rescue
 #define path_tables_total bbprof_path_tables_total
 #define platform_block_signals bbprof_platform_block_signals
 #define platform_block_signals_in_block bbprof_platform_block_signals_in_block

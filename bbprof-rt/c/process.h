@@ -204,6 +204,9 @@ void path_tables_disown(struct image *image);
 void path_tables_reset(struct image *image, enum raw_role role);
 /* In a fork's child: all tables are empty; the forking thread keeps its own, and its records, without counts, if it was interrupted. */
 void path_tables_restart(struct process *process, struct image *image, bool interrupted);
+/* What is only in memory is added to the counters in the file that stand for its functions: the reader names these, and how much it was. Not of
+ * threads that go on counting. */
+void path_tables_rescue(const struct process *process, struct image *image, bool others_count);
 /* The sum of all counts, those before a reset, too. */
 uint64_t path_tables_total(const struct image *image);
 /* How many records there are; those that come later are not among them. */

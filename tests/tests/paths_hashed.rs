@@ -54,6 +54,37 @@ fn without_memory() {
     assert!(recorded > 262_144 - lost, "{line}, {lost} not recorded");
 }
 
+/// The sum of the executions of paths that stand in a raw profile, and of those that `verify` says were not recorded.
+fn recorded_and_lost(raw: &Path, code: i32) -> (u64, u64) {
+    let dumped = Run::new(tool("bbprof")).arg("dump").arg(raw).ok().text();
+    let sums = dumped.lines().filter(|line| line.contains("hashed paths"));
+    let recorded = sums.map(|line| line.rsplit(' ').next().and_then(|word| word.parse::<u64>().ok()).expect("a sum")).sum();
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(raw).outcome().expect_code(code).text();
+    let lost = verified
+        .lines()
+        .filter_map(|line| line.split_once(" executions of paths were not recorded")?.0.rsplit(' ').next()?.parse::<u64>().ok());
+    (recorded, lost.sum())
+}
+
+/// A file that cannot grow, nor be written anew: what stood in memory alone is told, to the last execution.
+#[test]
+fn without_room_in_the_file() {
+    let sandbox = Sandbox::new("hashed-no-room");
+    let program = compile(&sandbox, &["many_paths/starved.c"], &["-O0"]);
+    let raw = sandbox.join("a.bbraw");
+    Run::new(&program).arg("many").env("BBPROF_OUT", &raw).ok();
+    let (all, none) = recorded_and_lost(&raw, 0);
+    assert!(all > 8192 && none == 0, "{all}, {none}");
+    for kilobytes in ["50", "300"] {
+        std::fs::remove_file(&raw).expect("the profile before");
+        let script = format!("ulimit -f {kilobytes} && exec '{}' many", program.display());
+        let run = Run::new("bash").args(["-c", &script]).env("BBPROF_OUT", &raw).ok();
+        assert!(run.stderr.lines().count() == 1 && run.stderr.contains("cannot extend"), "{}", run.stderr);
+        let (recorded, lost) = recorded_and_lost(&raw, 5);
+        assert!(recorded > 0 && lost > 0 && recorded + lost == all, "{kilobytes}: {recorded} and {lost} of {all}");
+    }
+}
+
 /// A handler that ends the process where the runtime lets signals in again, in the middle of a block: that is told, as for other code.
 #[test]
 fn struck_in_the_middle_of_the_runtime() {

@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     if (setrlimit(RLIMIT_AS, &limit) != 0)
       return 3;
   }
-  unsigned times = strcmp(argv[1], "starve") == 0 ? 1u << 18 : 1u << 6;
+  unsigned times = strcmp(argv[1], "starve") == 0 ? 1u << 18 : strcmp(argv[1], "many") == 0 ? 1u << 13 : 1u << 6;
   for (unsigned bits = 0; bits < times; bits++)
     sum += walk(bits);
   printf("%u %u\n", walked, sum);
