@@ -136,10 +136,17 @@ static bool without_own_stack(const pthread_attr_t *attributes, pthread_attr_t *
     return true;
 }
 
-/* libc takes TLS out of the thread's stack: give back what our bank takes. Returns whether `ours` is to be used. A stack of the
+/* What the bank takes of a thread's stack, where TLS is: its pages, up to one above and below that its alignment wastes, and one that the
+ * beginning and the end of a thread may take. */
+static size_t stack_taken(void) {
+    uint64_t bytes = __bbprof_image.tls_counters * 8 + BBPROF_PAGE_BYTES - 1;
+    return (bytes & ~(uint64_t)(BBPROF_PAGE_BYTES - 1)) + (uint64_t)3 * BBPROF_PAGE_BYTES;
+}
+
+/* Gives back what the bank takes of a stack by libc. Returns whether `ours` is to be used. A stack of the
  * program's own keeps its size, unless the thread could not live there at all. */
 static bool enlarge_stack(const pthread_attr_t *attributes, pthread_attr_t *ours) {
-    size_t size, bank = bank_bytes(__bbprof_image.image, BANK_TLS) + BBPROF_PAGE_BYTES;
+    size_t size, bank = stack_taken();
     void *address;
     if (attributes != NULL)
         *ours = *attributes; /* by value: the original keeps what it owns */
@@ -150,8 +157,9 @@ static bool enlarge_stack(const pthread_attr_t *attributes, pthread_attr_t *ours
     if (pthread_attr_getstack(ours, &address, &size) == 0 && (uintptr_t)address + size != 0) {
         if (size >= bank + LEAST_STACK_BYTES || !without_own_stack(attributes, ours))
             return false;
-        process_complain(current(), "", "", "the counters do not fit into a stack that the program made for a thread",
-                         "the thread gets another one; --storage=shared avoids it");
+        if (current() != NULL)
+            process_complain(current(), "", "", "the counters do not fit into a stack that the program made for a thread",
+                             "the thread gets another one; --storage=shared avoids it");
         return pthread_attr_setstacksize(ours, size + bank) == 0;
     }
     return pthread_attr_getstacksize(ours, &size) == 0 && pthread_attr_setstacksize(ours, size + bank) == 0;
@@ -180,13 +188,19 @@ static struct segment *prepare_segment(struct process *process, void *(*start)(v
     return segment;
 }
 
-static int create_with(create_function create, pthread_t *thread, const pthread_attr_t *attributes, struct segment *segment) {
-    struct process *process = current();
+static int create_enlarged(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                           void *argument) {
     pthread_attr_t ours;
     bool enlarged = enlarge_stack(attributes, &ours);
-    int why = create(thread, enlarged ? &ours : attributes, trampoline, segment);
+    int why = create(thread, enlarged ? &ours : attributes, start, argument);
     if (enlarged && attributes == NULL && pthread_attr_destroy != NULL)
         pthread_attr_destroy(&ours);
+    return why;
+}
+
+static int create_with(create_function create, pthread_t *thread, const pthread_attr_t *attributes, struct segment *segment) {
+    struct process *process = current();
+    int why = create_enlarged(create, thread, attributes, trampoline, segment);
     if (why != 0) {
         process_lock(process);
         segment->owner = THREAD_NONE;
@@ -195,13 +209,20 @@ static int create_with(create_function create, pthread_t *thread, const pthread_
     return why;
 }
 
+/* There is room for the counters in every thread, also where nothing is recorded. */
+static int create_without(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                          void *argument) {
+    return __bbprof_image.tls_counters == 0 ? create(thread, attributes, start, argument)
+                                            : create_enlarged(create, thread, attributes, start, argument);
+}
+
 static bool counts_in_tls(void) {
     return current() != NULL && __bbprof_image.tls_counters != 0;
 }
 
 int threads_create(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     struct segment *segment = counts_in_tls() ? prepare_segment(current(), start, NULL, argument) : NULL;
-    return segment == NULL ? create(thread, attributes, start, argument) : create_with(create, thread, attributes, segment);
+    return segment == NULL ? create_without(create, thread, attributes, start, argument) : create_with(create, thread, attributes, segment);
 }
 
 /* On all systems with this runtime a function that returns int may be called as if it returned a pointer; who joins the thread cuts
@@ -212,6 +233,6 @@ int threads_create_c11(create_function create, pthread_t *thread, int (*start)(v
         int (*c11)(void *);
         void *(*posix)(void *);
     } plain = {start};
-    int why = segment == NULL ? create(thread, NULL, plain.posix, argument) : create_with(create, thread, NULL, segment);
+    int why = segment == NULL ? create_without(create, thread, NULL, plain.posix, argument) : create_with(create, thread, NULL, segment);
     return why == 0 ? thrd_success : why == ENOMEM ? thrd_nomem : thrd_error;
 }

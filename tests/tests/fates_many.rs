@@ -114,3 +114,40 @@ fn in_another_root() {
     Run::new(tool("bbprof")).arg("verify").args(&profiles).ok();
     Truth::read(&sandbox.join("truth"))[0].compare(&Exported::of(&profiles), &[], "rooted");
 }
+
+const LEAST_STACK: &str = r#"
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+static void *thread(void *unused) {
+    char room[9000];
+    memset(room, 1, sizeof room);
+    __asm__ volatile("" : : "r"(room) : "memory");
+    return unused;
+}
+int main(void) {
+    pthread_attr_t attributes;
+    pthread_t made;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+    if (pthread_create(&made, &attributes, thread, 0) != 0) return 8;
+    return pthread_join(made, 0);
+}
+"#;
+
+/// Who asks for the smallest stack has as much of it as without counters.
+#[test]
+fn the_least_stack() {
+    let sandbox = Sandbox::new("least-stack");
+    let source = sandbox.write("program.c", LEAST_STACK);
+    for options in [&["-O2"][..], &["-O0", "-static"], &["-O2", "--bbprof-counters=paths"]] {
+        let program = sandbox.join("program");
+        Run::new(tool("bbprof-cc")).args(options).args(["-pthread", "-o"]).arg(&program).arg(&source).ok();
+        let raw = sandbox.join("a.bbraw");
+        let _ = std::fs::remove_file(&raw);
+        for off in ["0", "1"] {
+            Run::new(&program).env("BBPROF_OUT", &raw).env("BBPROF_OFF", off).ok();
+        }
+        assert_eq!(Exported::of(&[raw]).entries("thread"), Some(1), "{options:?}");
+    }
+}
