@@ -95,7 +95,8 @@ void fork_in_child(void) {
         process->start_ticks = platform_start_ticks();
         process->begun_ns = platform_wall_clock_ns();
         process->is_fork_child = true;
-        process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = process->finished = false;
+        process->has_complained = process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = false;
+        process->finished = false;
         process->announced = FATE_NOT_SEEN;
         process->interrupted = 0;
         process->baseline = process->resets = 0;

@@ -49,3 +49,35 @@ fn in_a_handler_with_paths() {
     check(&["--bbprof-counters=paths", "--bbprof-path-array=0"]);
     check(&["--bbprof-counters=paths", "--bbprof-path-array=0", "-fPIC"]);
 }
+
+const WITHOUT_ROOM: &str = r#"
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *thread(void *unused) { return unused; }
+int main(void) {
+    struct rlimit none = {1, 1};
+    pthread_t made;
+    setrlimit(RLIMIT_FSIZE, &none);
+    pthread_create(&made, 0, thread, 0);
+    pthread_join(made, 0);
+    for (int i = 0; i < 3; i++) {
+        if (fork() == 0) return 0;
+        wait(0);
+    }
+    return 0;
+}
+"#;
+
+/// Each process whose counts are lost says so, also if its parent had something to say before.
+#[test]
+fn children_without_room() {
+    let sandbox = Sandbox::new("no-room");
+    let source = sandbox.write("program.c", WITHOUT_ROOM);
+    let program = sandbox.join("program");
+    Run::new(tool("bbprof-cc")).args(["-O2", "-pthread", "-o"]).arg(&program).arg(&source).ok();
+    let run = Run::new(&program).env("BBPROF_OUT", sandbox.join("%p.bbraw")).ok();
+    let said = |what: &str| run.stderr.lines().filter(|line| line.contains(what)).count();
+    assert_eq!((said("cannot extend"), said("cannot write"), run.stderr.lines().count()), (1, 3, 4), "{}", run.stderr);
+}
