@@ -28,7 +28,7 @@ int platform_write_all(int file, const void *bytes, size_t num_bytes);
 void platform_write_line(int file, const char *line, size_t num_bytes);
 int platform_identify(int file, struct file_identity *identity);
 int platform_identify_path(const char *path, struct file_identity *identity);
-/* Of what a link leads to. */
+/* Of what a link leads to. Links into /proc, as /dev/stdout is one, stand for open files, whatever these are: not for a regular one. */
 int platform_identify_target(const char *path, struct file_identity *identity);
 int platform_rename(const char *from, const char *to);
 /* The same, if nothing is there: else -EEXIST. */

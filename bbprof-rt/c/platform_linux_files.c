@@ -1,6 +1,7 @@
 /* platform_linux_files.c: files by bare system calls. */
 #include "platform.h"
 #include "platform_linux_call.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,7 +126,12 @@ int platform_identify_path(const char *path, struct file_identity *identity) {
 
 int platform_identify_target(const char *path, struct file_identity *identity) {
     struct stat status;
-    return identity_of(CALL3(__NR_stat, path, &status, 0), &status, identity);
+    static const char proc[] = "/proc/";
+    char target[sizeof proc - 1];
+    int why = identity_of(CALL3(__NR_stat, path, &status, 0), &status, identity);
+    if (why == 0 && CALL3(__NR_readlink, path, target, sizeof target) == (long)sizeof target && bytes_equal(target, proc, sizeof target))
+        identity->regular = false;
+    return why;
 }
 
 int platform_rename(const char *from, const char *to) {

@@ -135,6 +135,10 @@ const REFUSALS: &[Refusal] = &[
         symlink("/dev/null", folder.join("raw/x")).unwrap();
         to("raw/x", program)
     }),
+    refusal("a link as /dev/stdout", "works", NO_FILE, 0, |folder, program| {
+        symlink("/proc/self/fd/3", folder.join("raw/x")).unwrap();
+        script(&["bash"], "BBPROF_OUT=raw/x exec \"$@\" 3</etc/passwd", program)
+    }),
     refusal("a link to a folder", "works", NO_FILE, 0, |folder, program| {
         symlink(".", folder.join("raw/x")).unwrap();
         to("raw/x", program)

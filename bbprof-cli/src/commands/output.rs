@@ -18,15 +18,21 @@ pub(crate) fn to_stdout<T: Default>(write: impl FnOnce(&mut dyn Write) -> io::Re
     }
 }
 
-/// Writes a file by the side and puts it in place when it is whole. Devices and pipes are written as they are.
+/// Writes a file by the side and puts it in place when it is whole; links are followed. Devices and pipes are written as they are, and so is what a
+/// link into /proc stands for (`/dev/stdout`).
 pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> Result<T> {
     let cannot = || format!("{}: cannot be written", path.display());
-    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        let mut out = BufWriter::new(std::fs::OpenOptions::new().write(true).open(path).with_context(cannot)?);
+    let link = std::fs::read_link(path).ok();
+    if link.as_ref().is_some_and(|target| target.starts_with("/proc"))
+        || std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+    {
+        let mut out = BufWriter::new(std::fs::OpenOptions::new().append(true).open(path).with_context(cannot)?);
         let value = write(&mut out).with_context(cannot)?;
         out.flush().with_context(cannot)?;
         return Ok(value);
     }
+    let followed = link.and_then(|_| path.canonicalize().ok());
+    let path = followed.as_deref().unwrap_or(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         bail!("{}: cannot be written: {} is no folder", path.display(), folder.display());
