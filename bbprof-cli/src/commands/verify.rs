@@ -5,7 +5,7 @@ use super::look::ColourArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use anyhow::Result;
-use bbprof_profile::demangle;
+use bbprof_profile::{Profile, demangle};
 use bbprof_report::{Style, Verdict, write_interruptible, write_skipped};
 use std::io::Write;
 use std::path::PathBuf;
@@ -29,6 +29,8 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
+    // What cannot be read is told before anything is said to be exact.
+    let against = if args.against.is_empty() { None } else { Some(Loaded::read(&args.against, false)?.solve(&args.input.maps)?) };
     let mut images = Images::for_many(&args.input.maps);
     // Its lines are never cut: each is an exception with its reason.
     let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
@@ -44,7 +46,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
         })
     })?;
     to_stdout(|out: &mut dyn Write| verdict.finish(out))?;
-    let agrees = args.against.is_empty() || compare(args)?;
+    let agrees = against.map_or(Ok(true), |against| compare(args, &against))?;
     Ok(match (verdict.is_exact() && agrees, num_damaged) {
         (false, _) => Outcome::NotExact,
         (true, 0) => Outcome::Done,
@@ -53,10 +55,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
 }
 
 /// Compares the sum of the profiles with the sum of the others; whether they agree.
-fn compare(args: &VerifyArgs) -> Result<bool> {
-    let here = Loaded::read(&args.input.profiles, false)?.solve(&args.input.maps)?;
-    let there = Loaded::read(&args.against, false)?.solve(&args.input.maps)?;
-    let comparison = here.compare_with(&there);
+fn compare(args: &VerifyArgs, against: &Profile) -> Result<bool> {
+    let comparison = Loaded::read(&args.input.profiles, false)?.solve(&args.input.maps)?.compare_with(against);
     to_stdout(|out| {
         for difference in &comparison.disagreements {
             writeln!(out, "differs: {}: {}", demangle(&difference.symbol), difference.what)?;
