@@ -83,10 +83,18 @@ const MODES: &[&[&str]] = &[
 #[test]
 fn count_what_each_edge_counts() {
     let (seeds, levels) = if is_long() { (1..=200, &LEVELS[..]) } else { (1..=12, &["-O2"][..]) };
-    for seed in seeds {
+    let mut crashes = 0;
+    for seed in seeds.clone() {
         let sandbox = Sandbox::new("gotos");
         let source = sandbox.write("walk.c", program(seed));
         for level in levels {
+            // clang 22.1.8 crashes on a few of them by itself.
+            if Run::new("clang-22").args(["-w", level, "-c"]).arg(&source).arg("-o").arg(sandbox.join("walk.o")).outcome().code != 0
+            {
+                eprintln!("program {seed}, {level}: clang itself does not compile it");
+                crashes += 1;
+                continue;
+            }
             Run::new("cc").args(["-w", level]).arg(&source).arg("-o").arg(sandbox.join("plain")).ok();
             let expected = Run::new(sandbox.join("plain")).ok().stdout;
             for mode in MODES {
@@ -100,4 +108,5 @@ fn count_what_each_edge_counts() {
             }
         }
     }
+    assert!(crashes * 50 <= seeds.count() * levels.len(), "{crashes} crashes of clang");
 }
