@@ -98,7 +98,7 @@ fn snapshots_count_once() {
         assert_eq!(entries(&[folder.join("idle.bbraw"), folder.join("first.bbraw")]), 10, "{how}");
         assert_eq!(entries(&named[2..]), 10, "{how}");
         let said = Run::new(tool("bbprof")).arg("verify").arg(&folder).ok();
-        let says = if how == "reset" { "third.bbraw, a snapshot: its counts are in" } else { "3 snapshots, " };
+        let says = if how == "reset" { "third.bbraw: its counts are in" } else { "first.bbraw and 2 more of its process: " };
         assert!(said.stderr.contains(says), "{how}: {}", said.stderr);
         // Through a pipe, too.
         let piped = format!("cat '{}' | '{}' report /dev/stdin", named[0].display(), tool("bbprof").display());

@@ -57,18 +57,19 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
                 .max()
                 .map(|(_, file)| file),
         };
-        let snapshots = window.into_iter().filter(|file| is(file, Extent::Snapshot) && Some(*file) != latest);
         if let Some(latest) = latest {
-            repeated.entry(latest).or_default().extend(snapshots);
+            // A process's own file has less than a snapshot if it could not grow, and no end was seen.
+            let earlier = |file: &usize| is(file, Extent::Snapshot) || is(&latest, Extent::Snapshot);
+            repeated.entry(latest).or_default().extend(window.into_iter().filter(|file| *file != latest && earlier(file)));
         }
     }
-    for (latest, snapshots) in repeated.into_iter().filter(|(_, snapshots)| !snapshots.is_empty()) {
-        let what = match snapshots[..] {
-            [one] => format!("{}, a snapshot: its counts are", files[one].display()),
-            _ => format!("{} snapshots, {} and so on: their counts are", snapshots.len(), files[snapshots[0]].display()),
+    for (latest, earlier) in repeated.into_iter().filter(|(_, earlier)| !earlier.is_empty()) {
+        let what = match earlier[..] {
+            [one] => format!("{}: its counts are", files[one].display()),
+            _ => format!("{} and {} more of its process: their counts are", files[earlier[0]].display(), earlier.len() - 1),
         };
         eprintln!("bbprof: left out {what} in {}, too", files[latest].display());
-        snapshots.into_iter().for_each(|file| left_out[file] = true);
+        earlier.into_iter().for_each(|file| left_out[file] = true);
     }
     let beside_pools =
         known().filter(|(file, head)| head.extent == Extent::Snapshot && !left_out[*file] && !in_pools.is_empty()).count();
