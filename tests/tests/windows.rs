@@ -100,8 +100,13 @@ fn snapshots_count_once() {
         let said = Run::new(tool("bbprof")).arg("verify").arg(&folder).ok();
         let says = if how == "reset" { "third.bbraw: its counts are in" } else { "first.bbraw and 2 more of its process: " };
         assert!(said.stderr.contains(says), "{how}: {}", said.stderr);
+        // A pool has the last stretch only.
+        std::fs::remove_file(folder.join("end.bbraw")).unwrap();
+        let pool = Run::new(&program).args(Some(how).filter(|how| !how.is_empty())).env("BBPROF_OUT", "%m.bbraw");
+        pool.in_folder(&folder).ok();
+        assert_eq!(entries(std::slice::from_ref(&folder)), counted, "{how}, pool");
         // Through a pipe, too.
-        let piped = format!("cat '{}' | '{}' report /dev/stdin", named[0].display(), tool("bbprof").display());
+        let piped = format!("cat '{}' | '{}' report /dev/stdin", named[1].display(), tool("bbprof").display());
         assert!(Run::new("sh").args(["-c", &piped]).ok().text().contains("work"), "{how}");
     }
 }

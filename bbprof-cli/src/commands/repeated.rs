@@ -3,7 +3,7 @@
 //! A snapshot's are in whatever its process wrote later, up to the next reset. A process's own are in a pool if a kill came between adding it
 //! there and removing its file.
 
-use bbprof_format::raw::{Extent, Head, Identity, RawProfile};
+use bbprof_format::raw::{Extent, Head, Identity, ImageCounts, RawProfile};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
@@ -21,22 +21,41 @@ fn head(path: &Path) -> Option<Head> {
 /// The sum of all counts of a raw profile; they grow from one snapshot to the next.
 fn total(path: &Path) -> Option<u128> {
     let profile = RawProfile::read(&std::fs::read(path).ok()?).ok()?;
-    let of_image = |image: &bbprof_format::raw::ImageCounts| {
+    let of_image = |image: &ImageCounts| {
         let counters = image.tls_counters.iter().chain(&image.global_counters).copied();
         counters.chain(image.hashed_paths.iter().map(|path| path.count)).map(u128::from).sum::<u128>()
     };
     Some(profile.images.iter().map(of_image).sum())
 }
 
+/// After how many resets the counts of the processes of a pool begin; a process is not told from the others.
+fn resets_in(pool: &Path) -> HashSet<u32> {
+    let profile = std::fs::read(pool).ok().and_then(|bytes| RawProfile::read(&bytes).ok());
+    profile.into_iter().flat_map(|profile| profile.pooled).map(|(ending, _)| ending.resets).collect()
+}
+
+/// The file of a process that has all the counts of a stretch, as far as any has them: the one that tells of its end; else the one with the greatest sum, of those with
+/// the same the process's own, then the last.
+fn latest(window: &[usize], files: &[PathBuf], is: impl Fn(&usize, Extent) -> bool) -> Option<usize> {
+    let ended = window.iter().copied().find(|file| is(file, Extent::Ended));
+    let counted = |file: &usize| Some((total(&files[*file])?, is(file, Extent::Unended), *file));
+    ended.or_else(|| window.iter().filter_map(counted).max().map(|(.., file)| file))
+}
+
 /// Leaves out what would be summed twice, and says so.
 pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let heads: Vec<Option<Head>> = files.iter().map(|path| head(path)).collect();
     let known = || heads.iter().enumerate().filter_map(|(file, head)| Some((file, (*head)?)));
-    let in_pools: HashSet<Identity> = known().filter(|(_, head)| head.extent == Extent::Pool).map(|(_, head)| head.run).collect();
+    let pools = known().filter(|(_, head)| head.extent == Extent::Pool);
+    let pools: HashMap<Identity, HashSet<u32>> = pools.map(|(file, head)| (head.run, resets_in(&files[file]))).collect();
+    let is_in_pool = |head: &Head| {
+        // A snapshot may be of a stretch that the pool does not have.
+        pools.get(&head.run).is_some_and(|resets| head.extent != Extent::Snapshot || resets.iter().eq([&head.resets]))
+    };
     let mut windows: HashMap<(Identity, u32), Vec<usize>> = HashMap::new();
     let mut left_out = vec![false; files.len()];
     for (file, head) in known().filter(|(_, head)| head.extent != Extent::Pool) {
-        if in_pools.contains(&head.run) {
+        if is_in_pool(&head) {
             eprintln!("bbprof: left out {}: its counts are in the pool already", files[file].display());
             left_out[file] = true;
         } else {
@@ -47,17 +66,7 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let is = |file: &usize, extent: Extent| heads[*file].is_some_and(|head| head.extent == extent);
     for window in windows.into_values().filter(|window| window.len() > 1) {
-        let latest = match window.iter().find(|file| is(file, Extent::Ended)) {
-            Some(ended) => Some(*ended),
-            // Of those with the same sum, the process's own file, then the last.
-            None => window
-                .iter()
-                .copied()
-                .filter_map(|file| Some(((total(&files[file])?, is(&file, Extent::Unended), file), file)))
-                .max()
-                .map(|(_, file)| file),
-        };
-        if let Some(latest) = latest {
+        if let Some(latest) = latest(&window, &files, is) {
             // A process's own file has less than a snapshot if it could not grow, and no end was seen.
             let earlier = |file: &usize| is(file, Extent::Snapshot) || is(&latest, Extent::Snapshot);
             repeated.entry(latest).or_default().extend(window.into_iter().filter(|file| *file != latest && earlier(file)));
@@ -71,11 +80,12 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
         eprintln!("bbprof: left out {what} in {}, too", files[latest].display());
         earlier.into_iter().for_each(|file| left_out[file] = true);
     }
-    let beside_pools =
-        known().filter(|(file, head)| head.extent == Extent::Snapshot && !left_out[*file] && !in_pools.is_empty()).count();
+    let may_be_in_pools =
+        |head: &Head| head.extent == Extent::Snapshot && pools.values().any(|resets| resets.contains(&head.resets));
+    let beside_pools = known().filter(|(file, head)| !left_out[*file] && may_be_in_pools(head)).count();
     if beside_pools > 0 {
         eprintln!(
-            "bbprof: {beside_pools} of these files are snapshots beside pools; what was counted by processes that are in the pools counts twice"
+            "bbprof: {beside_pools} of these files are snapshots beside pools; what their processes have added to these counts twice"
         );
     }
     files.into_iter().zip(left_out).filter(|(_, left_out)| !left_out).map(|(path, _)| path).collect()
