@@ -1,6 +1,7 @@
 //! The cache folder (`$XDG_CACHE_HOME/bbprof`, else `~/.cache/bbprof`): folders named after their content.
 //!
-//! Nothing locks. A folder is filled under a temporary name and renamed; when two processes race, either result is the same.
+//! Filling it locks nothing: a folder is filled under a temporary name and renamed; when two processes race, either result is the same. Removing it does
+//! (`cache_lock`).
 
 use anyhow::{Context, Result, bail};
 use bbprof_format::Digest;

@@ -8,6 +8,7 @@ mod arguments;
 mod linker;
 mod pinned;
 
+use crate::cache_lock::InUse;
 use crate::exit::require;
 use crate::installation::Installation;
 use crate::roles::Language;
@@ -24,6 +25,9 @@ use std::process::Command;
 /// Becomes clang.
 pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
     let mut arguments = Arguments::parse(&argv[1..])?;
+    if !arguments.is_plain {
+        InUse::now().until_all_end()?;
+    }
     if let (Some(profile), false) = (&arguments.weights, arguments.is_plain) {
         arguments.options.weights = Some(frequencies_file(profile)?);
     }

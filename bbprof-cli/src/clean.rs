@@ -1,6 +1,6 @@
 //! `bbprof clean`: removes our folders in the target directory, and the cache.
 
-use crate::cache;
+use crate::{cache, cache_lock};
 use anyhow::{Context, Result};
 use cargo_metadata::MetadataCommand;
 use clap::Args;
@@ -15,7 +15,7 @@ pub(crate) struct CleanOptions {
     /// Cargo's target directory, when it is not where cargo's configuration says
     #[arg(long, value_name = "DIR")]
     target_dir: Option<PathBuf>,
-    /// Keep the cache (compiled plugin, tool folders)
+    /// Keep the cache (compiled plugin, tool folders), which all builds of this user share
     #[arg(long)]
     keep_cache: bool,
 }
@@ -25,8 +25,8 @@ pub(crate) fn clean(options: &CleanOptions) -> Result<()> {
     if let Some(target) = target_directory(options)? {
         remove(&target.join("bbprof"))?;
     }
-    if !options.keep_cache {
-        remove(&cache::root()?)?;
+    if !options.keep_cache && cache_lock::remove_unless_in_use()? {
+        eprintln!("bbprof: removed {}", cache::root()?.display());
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `bbprof`, `cargo bbprof`, `bbprof-cc`, `bbprof-c++` and the tools behind them: one binary, see [`roles`].
 
 mod cache;
+mod cache_lock;
 mod cargo;
 mod cc;
 mod clean;

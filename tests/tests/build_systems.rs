@@ -219,3 +219,44 @@ fn gcc_as_linker_driver() {
     assert_eq!(run.images(), ["mixed"]);
     Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
 }
+
+/// `bbprof clean` leaves the cache, which all builds share, to a compiler that runs, and says so; afterwards it removes it.
+#[test]
+fn a_cache_in_use_is_not_cleaned() {
+    let sandbox = Sandbox::new("clean");
+    let (base, project) = (sandbox.join("cache"), sandbox.join("project"));
+    let cache = base.join("bbprof");
+    std::fs::create_dir_all(project.join("target/bbprof")).unwrap();
+    std::fs::create_dir_all(&cache).unwrap();
+    // The plugin that is compiled already.
+    let usual =
+        std::env::var_os("XDG_CACHE_HOME").map_or_else(|| Path::new(&std::env::var("HOME").unwrap()).join(".cache"), PathBuf::from);
+    Run::new("cp").arg("-r").args([usual.join("bbprof/plugin"), cache.clone()]).ok();
+    let compile = || {
+        let mut command = std::process::Command::new(tool("bbprof-cc"));
+        command.args(["-x", "c", "-c", "-", "-o", "unit.o"]).current_dir(&project).env("XDG_CACHE_HOME", &base);
+        command.stdin(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let clean =
+        || Run::new(tool("bbprof")).args(["clean", "--target-dir", "target"]).env("XDG_CACHE_HOME", &base).in_folder(&project);
+
+    // It waits for its source, as clang: the plugin is there, and loaded or about to be.
+    let mut compiler = compile();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while std::fs::read_link(format!("/proc/{}/exe", compiler.id())).unwrap().to_string_lossy().contains("bbprof") {
+        assert!(std::time::Instant::now() < deadline, "the compiler did not start");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let refused = clean().outcome();
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("a build that runs now uses this cache"), "{}", refused.stderr);
+    assert!(!project.join("target/bbprof").exists(), "the project's own folder goes");
+    drop(compiler.stdin.take());
+    assert!(compiler.wait().unwrap().success());
+    assert!(project.join("unit.o").exists());
+
+    let cleaned = clean().ok();
+    assert!(cleaned.stderr.contains(&format!("removed {}", cache.display())), "{}", cleaned.stderr);
+    assert!(!cache.exists());
+    assert_eq!(clean().ok().stderr, "", "nothing is left to remove");
+}

@@ -5,6 +5,7 @@ use super::args::CargoOptions;
 use super::context::Context;
 use super::killed::{self, Child};
 use crate::cache;
+use crate::cache_lock::InUse;
 use crate::commands;
 use anyhow::{Context as _, Result};
 use bbprof_format::raw::signal_name;
@@ -18,6 +19,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs cargo; the exit code is cargo's, which passes its program's on.
 pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
+    let _in_use = InUse::now();
     let context = Context::resolve(subcommand, options)?;
     prepare(&context)?;
     let mut command = command(&context);

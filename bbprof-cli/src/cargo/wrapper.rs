@@ -6,6 +6,7 @@
 //! `RUSTC_BOOTSTRAP` is set for instrumented compilations only, with options that keep crates from noticing and the names of
 //! symbols as they are.
 
+use crate::cache_lock::InUse;
 use crate::exit::require;
 use crate::installation::Installation;
 use crate::shim;
@@ -93,6 +94,7 @@ fn settings(argv: &[OsString]) -> Result<ToolSettings> {
 }
 
 fn execute(mut command: Command) -> Result<u8> {
+    InUse::now().until_all_end()?;
     let program = command.get_program().to_owned();
     Err(command.exec()).with_context(|| format!("{}: cannot be run", program.to_string_lossy()))
 }
