@@ -23,6 +23,13 @@ namespace {
 
 StringRef ref(BbprofText Text) { return StringRef(Text.data, Text.size_bytes); }
 
+// The shim's object defines it for the whole image.
+void share(GlobalVariable &Variable) {
+  Variable.setLinkage(GlobalValue::WeakAnyLinkage);
+  Variable.setVisibility(GlobalValue::HiddenVisibility);
+  Variable.setDSOLocal(true);
+}
+
 class Applier {
 public:
   Applier(Module &M, const BbprofModulePlan &Plan, FunctionAnalysisManager &FAM, bool Optimized)
@@ -48,8 +55,7 @@ private:
   GlobalVariable *makeHiddenWeak(Type *ValueType, StringRef Name, GlobalValue::ThreadLocalMode Mode, StringRef Section) {
     auto *Variable = new GlobalVariable(M, ValueType, false, GlobalValue::WeakAnyLinkage, Constant::getNullValue(ValueType), Name,
                                         nullptr, Mode);
-    Variable->setVisibility(GlobalValue::HiddenVisibility);
-    Variable->setDSOLocal(true);
+    share(*Variable);
     Variable->setComdat(M.getOrInsertComdat(Name));
     Variable->setAlignment(Align(8));
     if (!Section.empty())
@@ -66,9 +72,12 @@ private:
     bool ThreadLocal = Plan.storage == BBPROF_STORAGE_TLS;
     // A section name of its own: `mold -r` puts sections of one name together even when they are in different groups.
     std::string Section = ((ThreadLocal ? ".tbss.bbprof." : ".bss.bbprof.") + ref(Array.symbol).rsplit('_').second).str();
-    return makeHiddenWeak(ArrayType::get(Word, Array.num_counters), ref(Array.symbol),
-                          ThreadLocal ? GlobalValue::LocalExecTLSModel : GlobalValue::NotThreadLocal,
-                          Section);
+    GlobalVariable *Made = makeHiddenWeak(ArrayType::get(Word, Array.num_counters), ref(Array.symbol),
+                                          ThreadLocal ? GlobalValue::LocalExecTLSModel : GlobalValue::NotThreadLocal, Section);
+    // Unoptimised code may still come into LTO, which must not take it apart.
+    if (!Optimized)
+      appendToCompilerUsed(M, {Made});
+    return Made;
   }
 
   // Finds the thread's own copy of the counters, once per call, in front of everything but the static allocas.
@@ -426,8 +435,7 @@ private:
   void makeMarker() {
     auto *Empty = ArrayType::get(Type::getInt8Ty(M.getContext()), 0);
     auto *Marker = new GlobalVariable(M, Empty, true, GlobalValue::WeakAnyLinkage, Constant::getNullValue(Empty), ref(Plan.marker_symbol));
-    Marker->setVisibility(GlobalValue::HiddenVisibility);
-    Marker->setDSOLocal(true);
+    share(*Marker);
     Marker->setSection(".bbprof.marker");
     appendToCompilerUsed(M, {Marker});
   }
@@ -456,6 +464,17 @@ private:
 };
 
 } // namespace
+
+void shareAgain(Module &M) {
+  for (GlobalVariable &Variable : M.globals()) {
+    bool IsArray = Variable.getName().starts_with("__bbprof_c_");
+    if (!Variable.hasLocalLinkage() || (!IsArray && !Variable.getName().starts_with("__bbprof_m_")))
+      continue;
+    share(Variable);
+    if (IsArray)
+      Variable.setComdat(M.getOrInsertComdat(Variable.getName()));
+  }
+}
 
 void applyPlan(Module &M, FlatModule &Flat, const BbprofModulePlan &Plan, FunctionAnalysisManager &FAM, bool Optimized) {
   Applier(M, Plan, FAM, Optimized).run(Flat);

@@ -6,6 +6,9 @@
 
 namespace bbprof {
 
+// Fat LTO makes everything the program's own (Internalize.cpp), also counters of code that was instrumented before it, being unoptimised.
+void shareAgain(llvm::Module &M);
+
 void applyPlan(llvm::Module &M, FlatModule &Flat, const BbprofModulePlan &Plan, llvm::FunctionAnalysisManager &FAM, bool Optimized);
 
 } // namespace bbprof

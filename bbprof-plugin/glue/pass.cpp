@@ -1,7 +1,7 @@
 // The pass, and where in the pipeline it runs: exactly once per function, at the end of optimisation.
 //
 //   no LTO                     OptimizerLast, phase None          instrument all
-//   before LTO, -O0            OptimizerLast, pre-link phase      instrument all: no later call is certain
+//   before LTO, -O0            OptimizerLast, pre-link phase      instrument all: no later call is certain, and rustc says None there
 //   before LTO, optimised      OptimizerLast, pre-link phase      tag all functions: they belong to the selected crates
 //   after (Thin)LTO            OptimizerLast, ThinLTO post-link,  instrument the tagged ones; code of other crates that LTO
 //                              or FullLinkTimeOptimizationLast    pulls in is not tagged
@@ -38,6 +38,7 @@ public:
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
     bbprof::dropOwnScripts(M);
+    bbprof::shareAgain(M);
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     bbprof::FlatModule Flat(M, FAM, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
     if (Flat.numFunctions() != 0)

@@ -64,6 +64,40 @@ fn mangling_of_symbols() {
     check(&package, &sandbox, "true false false\n");
 }
 
+/// Fat LTO of code that is not optimised, or not all of it: what it makes the program's own is counted as without.
+#[test]
+fn unoptimised_code_in_fat_lto() {
+    let sandbox = Sandbox::new("lto");
+    sandbox.write(
+        "Cargo.toml",
+        "[package]\nname = \"turns\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nstep = { path = \"step\" }\n\n[workspace]\n\
+         members = [\"step\"]\n\n[profile.dev]\nlto = \"fat\"\n\n[profile.release]\nlto = true\n\n[profile.release.package.step]\nopt-level = 0\n\n\
+         [profile.program]\ninherits = \"release\"\n\n[profile.program.package.turns]\nopt-level = 0\n",
+    );
+    sandbox.write(
+        "Cargo.lock",
+        "version = 4\n\n[[package]]\nname = \"step\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"turns\"\nversion = \"0.1.0\"\ndependencies = [\n \"step\",\n]\n",
+    );
+    sandbox.write("step/Cargo.toml", "[package]\nname = \"step\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    sandbox.write("step/src/lib.rs", "#[inline(never)]\npub fn step(x: u64) -> u64 {\n    std::hint::black_box(x) + 1\n}\n");
+    sandbox.write(
+        "src/main.rs",
+        "#[inline(never)]\nfn work(turns: u64) -> u64 {\n    (0..turns).fold(0, |x, _| step::step(x))\n}\n\nfn main() {\n    println!(\"{}\", work(4321));\n}\n",
+    );
+    let package = Cargo::new(sandbox.path(), sandbox.join("target"));
+    for profile in ["dev", "release", "program"] {
+        let raw = sandbox.join(profile);
+        std::fs::create_dir(&raw).unwrap();
+        let out = raw.join("%p.bbraw");
+        let options = ["--quiet", "--no-report", "--counters", "check", "--profile", profile];
+        let run = package.bbprof("run", &options).env("BBPROF_OUT", &out).ok();
+        assert_eq!(run.text(), "4321\n", "{profile}");
+        verify(&[raw.clone()], Verdict::Exact);
+        let exported = Exported::of(&[raw]);
+        assert_eq!((exported.entries("turns::work"), exported.entries("step::step")), (Some(1), Some(4321)), "{profile}");
+    }
+}
+
 #[test]
 fn configuration_with_flags_linker_and_wrapper() {
     let sandbox = Sandbox::new("config");
