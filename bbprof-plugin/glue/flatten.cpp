@@ -31,6 +31,12 @@ static StringRef symbolOf(const GlobalValue &Value) {
   return Name;
 }
 
+void noteSymbols(const Module &M, Symbols &Noted) {
+  for (const Function &F : M)
+    if (const DISubprogram *Subprogram = F.getSubprogram(); Subprogram && Subprogram->getLinkageName().empty())
+      Noted[Subprogram] = symbolOf(F).str();
+}
+
 static const char *reasonToSkip(const Function &F) {
   if (F.hasFnAttribute(Attribute::Naked))
     return "naked: no room for a counter";
@@ -101,8 +107,8 @@ private:
   DenseMap<const Instruction *, std::pair<uint64_t, uint64_t>> Places;
 };
 
-FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, bool KeepText, bool OnlyTagged, bool Optimized)
-    : Optimized(Optimized) {
+FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &Noted, bool KeepText, bool OnlyTagged, bool Optimized)
+    : Noted(Noted), Optimized(Optimized) {
   for (Function &F : M) {
     if (F.isDeclaration() || F.hasFnAttribute(DoneAttribute) || (OnlyTagged && !F.hasFnAttribute(TagAttribute)))
       continue;
@@ -151,6 +157,14 @@ uint32_t FlatModule::path(const DIFile *File) {
   return Paths[File] = string(Path);
 }
 
+uint32_t FlatModule::symbolOf(const DISubprogram &Subprogram) {
+  auto Known = Noted.find(&Subprogram);
+  if (Known != Noted.end())
+    return string(Known->second);
+  StringRef Linkage = Subprogram.getLinkageName();
+  return string(Linkage.empty() ? Subprogram.getName() : Linkage);
+}
+
 uint32_t FlatModule::location(const DILocation *Location) {
   auto Known = LocationPositions.find(Location);
   if (Known != LocationPositions.end())
@@ -166,8 +180,7 @@ uint32_t FlatModule::location(const DILocation *Location) {
     Out.column = L->getColumn();
     Out.discriminator = L->getDiscriminator();
     if (const DISubprogram *Subprogram = L->getScope()->getSubprogram()) {
-      StringRef Linkage = Subprogram->getLinkageName();
-      Out.function = string(Linkage.empty() ? Subprogram->getName() : Linkage);
+      Out.function = symbolOf(*Subprogram);
       Out.function_line = Subprogram->getLine();
     } else {
       Out.function = string("");
@@ -182,7 +195,7 @@ uint32_t FlatModule::location(const DILocation *Location) {
 
 void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalysisManager &FAM, const InstructionTexts *Texts) {
   Function &F = *Flat.IR;
-  Out.symbol = string(symbolOf(F));
+  Out.symbol = string(bbprof::symbolOf(F));
   Out.linkage = F.hasLocalLinkage()                                                      ? BBPROF_LINKAGE_INTERNAL
                 : F.hasComdat() || F.hasLinkOnceLinkage() || F.hasWeakODRLinkage() ? BBPROF_LINKAGE_COMDAT
                                                                                          : BBPROF_LINKAGE_EXTERNAL;
@@ -275,7 +288,7 @@ void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t 
     Out.callee_kind = BBPROF_CALLEE_ASM;
   } else if (const auto *Callee = dyn_cast<GlobalValue>(Call.getCalledOperand()->stripPointerCasts())) {
     Out.callee_kind = BBPROF_CALLEE_SYMBOL;
-    Out.callee = string(symbolOf(*Callee));
+    Out.callee = string(bbprof::symbolOf(*Callee));
     if (const auto *Body = dyn_cast<Function>(Callee)) {
       auto Known = FunctionPositions.find(Body);
       if (Known != FunctionPositions.end() && Body->hasExactDefinition() && !Call.hasFnAttr(Attribute::ReturnsTwice))

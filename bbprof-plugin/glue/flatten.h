@@ -41,10 +41,14 @@ bool mayVanish(const llvm::CallBase &Call);
 
 class InstructionTexts;
 
+// Linker symbols of functions whose debug information has none, as line tables of C++ do not; taken before they are inlined and gone.
+using Symbols = llvm::DenseMap<const llvm::DISubprogram *, std::string>;
+void noteSymbols(const llvm::Module &M, Symbols &Noted);
+
 class FlatModule {
 public:
   // Only functions for which Select returns true are flattened; the others do not exist for bbprof.
-  FlatModule(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, bool KeepText, bool OnlyTagged, bool Optimized);
+  FlatModule(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, const Symbols &Noted, bool KeepText, bool OnlyTagged, bool Optimized);
 
   const BbprofModuleView &view() const { return View; }
   FlatFunction &function(size_t Position) { return Functions[Position]; }
@@ -54,6 +58,7 @@ private:
   bool isOptimized(const llvm::Function &F) const { return Optimized && !F.hasOptNone(); }
   uint32_t string(llvm::StringRef Text);
   uint32_t path(const llvm::DIFile *File);
+  uint32_t symbolOf(const llvm::DISubprogram &Subprogram);
   uint32_t location(const llvm::DILocation *Location);
   void flatten(FlatFunction &Flat, BbprofFunction &Out, llvm::FunctionAnalysisManager &FAM, const InstructionTexts *Texts);
   void flattenCall(FlatFunction &Flat, const llvm::CallBase &Call, uint32_t Position);
@@ -72,6 +77,7 @@ private:
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> BlockPositions;
   std::deque<FlatFunction> Functions;
   std::vector<BbprofFunction> FunctionViews;
+  const Symbols &Noted;
   bool Optimized;
   BbprofModuleView View = {};
 };

@@ -15,6 +15,7 @@
 #include "llvm/IR/LLVMContext.h"
 
 #include <dlfcn.h>
+#include <memory>
 
 using namespace llvm;
 
@@ -31,16 +32,32 @@ public:
   static bool isRequired() { return true; }
 };
 
+using Symbols = std::shared_ptr<bbprof::Symbols>;
+
+class NoteSymbolsPass : public PassInfoMixin<NoteSymbolsPass> {
+public:
+  explicit NoteSymbolsPass(Symbols Noted) : Noted(std::move(Noted)) {}
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    bbprof::noteSymbols(M, *Noted);
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+
+private:
+  Symbols Noted;
+};
+
 class InstrumentPass : public PassInfoMixin<InstrumentPass> {
 public:
-  InstrumentPass(bool OnlyTagged, OptimizationLevel Level)
-      : OnlyTagged(OnlyTagged), Optimized(Level != OptimizationLevel::O0) {}
+  InstrumentPass(Symbols Noted, bool OnlyTagged, OptimizationLevel Level)
+      : Noted(std::move(Noted)), OnlyTagged(OnlyTagged), Optimized(Level != OptimizationLevel::O0) {}
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
     bbprof::dropOwnScripts(M);
     bbprof::shareAgain(M);
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-    bbprof::FlatModule Flat(M, FAM, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
+    bbprof::FlatModule Flat(M, FAM, *Noted, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
     if (Flat.numFunctions() != 0)
       instrument(M, Flat, FAM);
     bbprof::dropOwnLines(M);
@@ -58,16 +75,17 @@ private:
     bbprof_free_plan(Plan);
   }
 
+  Symbols Noted;
   bool OnlyTagged;
   bool Optimized;
 };
 
-void optimizerLast(ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
+void optimizerLast(ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase, const Symbols &Noted) {
   bool PreLink = Phase == ThinOrFullLTOPhase::ThinLTOPreLink || Phase == ThinOrFullLTOPhase::FullLTOPreLink;
   if (PreLink && Level != OptimizationLevel::O0)
     MPM.addPass(TagPass());
   else
-    MPM.addPass(InstrumentPass(Phase == ThinOrFullLTOPhase::ThinLTOPostLink, Level));
+    MPM.addPass(InstrumentPass(Noted, Phase == ThinOrFullLTOPhase::ThinLTOPostLink, Level));
 }
 
 // A plugin for one LLVM in a compiler built on another would crash in ways that explain nothing.
@@ -90,9 +108,13 @@ void registerPasses(PassBuilder &PB) {
   const char *Path = dladdr(reinterpret_cast<void *>(&registerPasses), &Self) ? Self.dli_fname : "";
   if (const char *Message = bbprof_load_options(Path))
     report_fatal_error(Message, false);
-  PB.registerOptimizerLastEPCallback(optimizerLast);
+  auto Noted = std::make_shared<bbprof::Symbols>();
+  PB.registerPipelineStartEPCallback([Noted](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(NoteSymbolsPass(Noted)); });
+  PB.registerOptimizerLastEPCallback([Noted](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
+    optimizerLast(MPM, Level, Phase, Noted);
+  });
   PB.registerFullLinkTimeOptimizationLastEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel Level) { MPM.addPass(InstrumentPass(true, Level)); });
+      [Noted](ModulePassManager &MPM, OptimizationLevel Level) { MPM.addPass(InstrumentPass(Noted, true, Level)); });
 }
 
 } // namespace

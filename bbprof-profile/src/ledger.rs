@@ -3,6 +3,7 @@
 //! Functions are told apart by where they are defined, and by name; without debug information each is its own.
 
 use crate::arrivals::Flow;
+use crate::generic_name::without_generics;
 use crate::scopes::{Scope, inlined_copies};
 use crate::view::FunctionView;
 use crate::{FileId, Profile, demangle};
@@ -154,38 +155,4 @@ fn copies_in(function: FunctionView<'_>) -> Vec<(Key, CodeCopy<'_>)> {
         copies.push(((place, name), copy(work, Some(Inlined { at }), executions)));
     }
     copies
-}
-
-/// A name without what stands in `<...>` and behind its parameter list begins: tells instantiations of one function to be one.
-#[must_use]
-pub fn without_generics(name: &str) -> String {
-    let mut depth = 0_u32;
-    let mut plain = String::new();
-    for c in name.chars() {
-        match c {
-            '<' => depth += 1,
-            '>' if depth > 0 => depth -= 1,
-            '(' if depth == 0 && !plain.is_empty() => break,
-            c if depth == 0 => plain.push(c),
-            _ => {}
-        }
-    }
-    plain
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_generics;
-
-    #[test]
-    fn instantiations_have_one_name() {
-        for (name, plain) in [
-            ("main", "main"),
-            ("core::ptr::drop_in_place<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place"),
-            ("std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector::push_back"),
-            ("<a::B as core::clone::Clone>::clone", "::clone"),
-        ] {
-            assert_eq!(without_generics(name), plain);
-        }
-    }
 }

@@ -180,3 +180,37 @@ fn what_has_no_line_is_not_hidden() {
     assert_eq!(bucket, Some(without), "{report}");
     assert_eq!(lines.lines().skip(1).map(number).sum::<u64>(), totals["instructions"].as_u64().unwrap(), "{report}");
 }
+
+const ONE_LINERS: &str = "\
+static volatile int step;
+static int sq(int x) { return x * x; } //= whole
+static double sq(double x) { return x * x; } //= other
+namespace a { struct S { int get(int i) { return i + 1; } }; } //= member
+int main() { //= main
+  int sum = 0;
+  for (int i = 0; i < 10; i++) {
+    step = sq(step + i);
+    sum += (int)sq(0.5 * step);
+  }
+  a::S s;
+  for (int i = 0; i < 7; i++)
+    step = s.get(step);
+  return sum + step == 0;
+}
+";
+
+/// C++ with its code on a function's first line, also where debug information has no linker symbols: lines count once, and inlined functions have their names.
+#[test]
+fn functions_on_one_line() {
+    let sandbox = Sandbox::new("one-liners");
+    for options in
+        [&["-O0"][..], &["-O0", "-g"], &["-O0", "-gline-tables-only"], &["-O1"], &["-O1", "-g"], &["-O1", "-gline-tables-only"]]
+    {
+        let lines = lines(&sandbox, "bbprof-c++", "one.cpp", ONE_LINERS, options);
+        assert_eq!(["whole", "other", "member", "main"].map(|name| lines[name]), [10, 10, 7, 1], "{options:?}");
+        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
+        let mut names: Vec<&str> = trace.lines().filter_map(|line| line.strip_prefix("FN:")?.split(',').nth(1)).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["_ZL2sqd", "_ZL2sqi", "_ZN1a1S3getEi", "main"], "{options:?}");
+    }
+}

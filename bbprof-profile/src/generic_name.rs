@@ -1,0 +1,150 @@
+//! The name that all instantiations of a function share.
+
+/// A demangled name (Rust, C++) without generic arguments, parameters and return type: instantiations of one function have one. What is inside of a function
+/// (lambdas, closures, local types) has a name of its own, and operators keep theirs.
+#[must_use]
+pub fn without_generics(name: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = name;
+    while let Some(first) = rest.chars().next() {
+        if let Some(length) = operator(&plain, rest) {
+            plain.push_str(&rest[..length]);
+            rest = &rest[length..];
+            // Arguments stand apart from `operator<`.
+            rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with('<')).unwrap_or(rest);
+            continue;
+        }
+        match first {
+            '<' => rest = &rest[group(rest, '<', '>')..],
+            '{' => {
+                let length = group(rest, '{', '}');
+                plain.push_str(&rest[..length]);
+                rest = &rest[length..];
+            }
+            '(' if rest.starts_with(ANONYMOUS) => {
+                plain.push_str(ANONYMOUS);
+                rest = &rest[ANONYMOUS.len()..];
+            }
+            '(' => {
+                rest = &rest[group(rest, '(', ')')..];
+                if !plain.is_empty() {
+                    // Parameters. The function is named, unless this is the outer one of what is meant.
+                    match inside(rest) {
+                        Some(inner) => rest = inner,
+                        None => break,
+                    }
+                }
+            }
+            // What came was a return type.
+            ' ' if !plain.ends_with("operator") && !is_conversion(&plain) => {
+                plain.clear();
+                rest = &rest[1..];
+            }
+            first => {
+                plain.push(first);
+                rest = &rest[first.len_utf8()..];
+            }
+        }
+    }
+    if plain.is_empty() { name.to_owned() } else { plain }
+}
+
+const ANONYMOUS: &str = "(anonymous namespace)";
+
+/// The length of the symbol behind `operator`, of those that look like brackets.
+fn operator(plain: &str, rest: &str) -> Option<usize> {
+    let is_behind =
+        |word: &str| plain.strip_suffix(word).is_some_and(|front| !front.ends_with(|c: char| c.is_alphanumeric() || c == '_'));
+    if is_behind("operator-") {
+        return rest.starts_with('>').then_some(1);
+    }
+    let symbols = ["()", "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "<", ">"];
+    symbols.iter().find(|symbol| is_behind("operator") && rest.starts_with(**symbol)).map(|symbol| symbol.len())
+}
+
+/// `operator unsigned`: the type has spaces.
+fn is_conversion(plain: &str) -> bool {
+    plain.rsplit("::").next().is_some_and(|last| last.starts_with("operator "))
+}
+
+/// The length of the group in brackets that this starts with; all of it where they do not match. Arrows are no brackets.
+fn group(text: &str, open: char, close: char) -> usize {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (position, c) in text.char_indices() {
+        if c == open {
+            depth += 1;
+        } else if c == close && !(close == '>' && before == '-') {
+            depth -= 1;
+            if depth == 0 {
+                return position + c.len_utf8();
+            }
+        }
+        before = c;
+    }
+    text.len()
+}
+
+/// Behind parameters and qualifiers: the rest of a name that goes on inside of the function.
+fn inside(mut rest: &str) -> Option<&str> {
+    for qualifier in [" const", " volatile", " &&", " &"] {
+        rest = rest.strip_prefix(qualifier).unwrap_or(rest);
+    }
+    rest.starts_with("::").then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_generics;
+
+    #[test]
+    fn instantiations_have_one_name() {
+        for (name, plain) in [
+            ("main", "main"),
+            ("core::ptr::drop_in_place<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place"),
+            ("core::ops::function::FnOnce::call_once<fn(u8) -> u8, (u8,)>", "core::ops::function::FnOnce::call_once"),
+            ("std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector::push_back"),
+            ("<a::B as core::clone::Clone>::clone", "::clone"),
+            ("a::f::{{closure}}", "a::f::{{closure}}"),
+            ("void add<int>(int)", "add"),
+            ("std::vector<int> make<int>(int)", "make"),
+            ("decltype (({parm#1}.a)+({parm#1}.b)) sum1<P>(P const&)", "sum1"),
+            ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
+            ("a::(anonymous namespace)::S::get() const", "a::(anonymous namespace)::S::get"),
+            ("f[abi:cxx11](int)", "f[abi:cxx11]"),
+        ] {
+            assert_eq!(without_generics(name), plain);
+        }
+    }
+
+    #[test]
+    fn what_is_inside_of_a_function_is_not_the_function() {
+        for (name, plain) in [
+            ("by_a(std::vector<P>&)::$_0::operator()(P const&, P const&) const", "by_a::$_0::operator()"),
+            ("f(int) const::{lambda(int, char)#1}::operator()(int) const", "f::{lambda(int, char)#1}::operator()"),
+            ("plain(int)::Local::dbl(int)", "plain::Local::dbl"),
+        ] {
+            assert_eq!(without_generics(name), plain);
+        }
+    }
+
+    #[test]
+    fn operators_keep_their_names() {
+        for (name, plain) in [
+            ("Op::operator<(Op const&) const", "Op::operator<"),
+            ("Op::operator<<(int)", "Op::operator<<"),
+            ("bool operator< <int>(A<int> const&, A<int> const&)", "operator<"),
+            ("std::ostream& std::operator<< <char>(std::ostream&, char)", "std::operator<<"),
+            ("Op::operator>(int)", "Op::operator>"),
+            ("Op::operator->()", "Op::operator->"),
+            ("Op::operator->*(int)", "Op::operator->*"),
+            ("Op::operator()(int)", "Op::operator()"),
+            ("Op::operator[](int)", "Op::operator[]"),
+            ("Op::operator unsigned int() const", "Op::operator unsigned int"),
+            ("operator new(unsigned long)", "operator new"),
+            ("my_operator<int>(int)", "my_operator"),
+        ] {
+            assert_eq!(without_generics(name), plain);
+        }
+    }
+}
