@@ -75,7 +75,12 @@ pub(crate) fn rustdoc(argv: &[OsString]) -> Result<u8> {
     let mut command = Command::new(&settings.rustdoc);
     command.args(arguments);
     if arguments.iter().any(|word| word == "--test") {
-        link_with_shim(&mut command, &Seen::of(arguments), &settings)?;
+        let seen = Seen::of(arguments);
+        // rustdoc hands these on: what doctests instantiate or inline of the package becomes code in their own crates.
+        if settings.selects_package() {
+            instrument(&mut command, &seen, &settings)?;
+        }
+        link_with_shim(&mut command, &seen, &settings)?;
         if let Some(folder) = &settings.doctest_maps {
             command.env("BBPROF_KEEP_MAPS", folder);
         }
@@ -223,7 +228,9 @@ impl Seen {
 
     fn is_instrumentable(&self) -> bool {
         let name = self.crate_name.as_deref();
-        name.is_some_and(|name| name != "___" && !name.starts_with("build_script_")) && !self.is_proc_macro
+        // Build scripts have no `--target`, but where cargo itself has none; a crate for the target may have such a name, too.
+        let is_build_script = |name: &str| name.starts_with("build_script_") && !self.has_target;
+        name.is_some_and(|name| name != "___" && !is_build_script(name)) && !self.is_proc_macro
     }
 }
 
