@@ -23,6 +23,14 @@ const COLUMNS: [&str; 12] = [
 /// # Errors
 /// When `out` cannot be written.
 pub fn write_csv(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+    write_rows(profile, out).map_err(|error| match error.into_kind() {
+        // As it is: whether the reader left is told by its kind.
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    })
+}
+
+fn write_rows(profile: &Profile, out: &mut dyn Write) -> csv::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(COLUMNS)?;
     for function in profile.functions() {
@@ -48,5 +56,5 @@ pub fn write_csv(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
             ])?;
         }
     }
-    table.flush()
+    Ok(table.flush()?)
 }

@@ -9,7 +9,7 @@ use bbprof_profile::{CounterMode, Linkage, Profile};
 use bbprof_report as report;
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use std::io::Read;
+use std::io::{self, Read};
 
 fn long() -> String {
     format!("long<{}>", "(x y);".repeat(1_666))
@@ -163,5 +163,39 @@ fn control_characters_do_not_pass() {
         let raw = out.chars().find(|c| c.is_ascii_control() && *c != '\n');
         assert_eq!(raw, None, "{format}: {out}");
         assert!(!out.contains("\nfn=x"), "{format}: {out}");
+    }
+}
+
+/// As stdout when the reader of a pipe left; buffers of libraries fill with the long name.
+struct ClosedPipe;
+
+impl io::Write for ClosedPipe {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn every_format_tells_that_its_reader_left() {
+    let profile = profile(&names());
+    type Writer = fn(&Profile, &mut dyn io::Write) -> io::Result<()>;
+    let writers: [(&str, Writer); 9] = [
+        ("csv", report::write_csv),
+        ("callgrind", report::write_callgrind),
+        ("folded", report::write_folded),
+        ("afdo", report::write_afdo),
+        ("pprof", report::write_pprof),
+        ("speedscope", report::write_speedscope),
+        ("json", |profile, out| report::write_json(profile, false, out)),
+        ("lcov", |profile, out| report::write_lcov(profile, "", None, out)),
+        ("cobertura", |profile, out| report::write_cobertura(profile, "", None, out)),
+    ];
+    for (name, write) in writers {
+        let error = write(&profile, &mut ClosedPipe).expect_err("nothing can be written");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe, "{name}");
     }
 }
