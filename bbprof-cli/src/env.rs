@@ -120,8 +120,17 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
         },
     )?;
     variables.push(("RUSTC", tools.folder.join("rustc").display().to_string()));
-    variables.push(("RUSTFLAGS", flags.join(" ")));
+    variables.push(rust_flags(&flags, std::env::var_os("CARGO_ENCODED_RUSTFLAGS").is_some()));
     Ok(())
+}
+
+/// cargo takes the encoded ones where they are set, and only they can have spaces in them.
+fn rust_flags(flags: &[String], is_encoded: bool) -> (&'static str, String) {
+    if is_encoded || flags.iter().any(|flag| flag.contains(char::is_whitespace)) {
+        ("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
+    } else {
+        ("RUSTFLAGS", flags.join(" "))
+    }
 }
 
 fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(&'static str, String)>) -> Result<()> {
@@ -154,6 +163,17 @@ fn is_ours(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_keep_their_spaces() {
+        let flags = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        assert_eq!(rust_flags(&flags(&["--cfg", "a"]), false), ("RUSTFLAGS", "--cfg a".to_owned()));
+        assert_eq!(rust_flags(&flags(&["--cfg", "a"]), true), ("CARGO_ENCODED_RUSTFLAGS", "--cfg\x1fa".to_owned()));
+        assert_eq!(
+            rust_flags(&flags(&["--cfg", "a=\"b c\""]), false),
+            ("CARGO_ENCODED_RUSTFLAGS", "--cfg\x1fa=\"b c\"".to_owned())
+        );
+    }
 
     #[test]
     fn each_shell_has_its_quotes() {

@@ -2,7 +2,7 @@
 //! whatever the folder and the number of jobs, the same bytes, and nothing is built again when nothing changed.
 #![allow(clippy::unwrap_used)]
 
-use bbprof_tests::{Cargo, Exported, Run, Sandbox, Verdict, is_long, verify};
+use bbprof_tests::{Cargo, Exported, Run, Sandbox, Verdict, is_long, tool, traced_files, verify};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -187,4 +187,77 @@ fn copied_programs_find_their_map() {
     let raw = sandbox.join("copy.bbraw");
     Run::new(&copy).env("BBPROF_OUT", &raw).in_folder(sandbox.path()).ok();
     verify(&[raw], Verdict::Exact);
+}
+
+/// A workspace of two packages: a program, and a library whose name begins as those of build scripts do.
+fn workspace(sandbox: &Sandbox) -> Cargo {
+    sandbox.write("Cargo.toml", "[workspace]\nmembers = [\"tools\", \"program\"]\nresolver = \"3\"\n");
+    let lock = "version = 4\n\n[[package]]\nname = \"build-script-tools\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"program\"\nversion = \"0.1.0\"\ndependencies = [\n \"build-script-tools\",\n]\n";
+    sandbox.write("Cargo.lock", lock);
+    sandbox.write("tools/Cargo.toml", "[package]\nname = \"build-script-tools\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    let library = "/// ```\n/// for i in 0..10 {\n///     assert_eq!(build_script_tools::square(i), i * i);\n/// }\n/// ```\n/// ```\n/// assert_eq!(build_script_tools::square(3), 9);\n/// assert_eq!(build_script_tools::size_of(3_u8), 1);\n/// ```\npub fn square(x: u64) -> u64 {\n    x * x\n}\n\npub fn size_of<T>(_: T) -> usize {\n    std::mem::size_of::<T>()\n}\n\n#[inline(never)]\npub fn step(x: u64) -> u64 {\n    x + 1\n}\n";
+    sandbox.write("tools/src/lib.rs", library);
+    let manifest = "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nbuild-script-tools = { path = \"../tools\" }\n\n[package.metadata.bbprof]\ncounters = \"check\"\n";
+    sandbox.write("program/Cargo.toml", manifest);
+    sandbox.write(
+        "program/src/main.rs",
+        "fn main() {\n    println!(\"{}\", (0..234).fold(0, |x, _| build_script_tools::step(x)));\n}\n",
+    );
+    Cargo::new(sandbox.path(), sandbox.join("target"))
+}
+
+/// Nothing but the lack of `--target` makes a build script of a crate; and the settings in a package's manifest hold wherever cargo is called.
+#[test]
+fn names_of_crates_and_settings_of_packages() {
+    let sandbox = Sandbox::new("names");
+    let workspace = workspace(&sandbox);
+    std::fs::create_dir(sandbox.join("raw")).unwrap();
+    let out = sandbox.join("raw/%p.bbraw");
+    let run = workspace.bbprof("run", &["--quiet", "--no-report", "-p", "program"]).env("BBPROF_OUT", out).ok();
+    assert_eq!(run.text(), "234\n");
+    let profiles = sandbox.raw_profiles("raw");
+    let verified = verify(&profiles, Verdict::Exact);
+    assert!(verified.text().contains("edges compared with counters of their own"), "{}", verified.text());
+    assert_eq!(Exported::of(&profiles).entries("build_script_tools::step"), Some(234));
+}
+
+/// What doctests inline or instantiate of their package is code of their own crates, at every level.
+#[test]
+fn doctests_are_counted() {
+    let sandbox = Sandbox::new("doctests");
+    let workspace = workspace(&sandbox);
+    for profile in ["dev", "release"] {
+        let raw = sandbox.join(profile);
+        std::fs::create_dir(&raw).unwrap();
+        let options = ["--quiet", "--no-report", "--profile", profile, "--doc", "-p", "build-script-tools"];
+        workspace.bbprof("test", &options).env("BBPROF_OUT", raw.join("%p.bbraw")).ok();
+        verify(&[raw.clone()], Verdict::Exact);
+        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(&raw).ok().text();
+        let library = sandbox.join("tools/src/lib.rs");
+        let lines = &traced_files(&trace)[library.to_str().unwrap()].lines;
+        assert_eq!((lines.get(&11), lines.get(&16)), (Some(&11), Some(&1)), "{profile}: {trace}");
+    }
+}
+
+/// The last run is found where cargo's configuration puts it, not where an older one lies; and cargo's `--color` holds for the summary.
+#[test]
+fn the_last_run_is_that_of_the_configured_target_directory() {
+    let sandbox = Sandbox::new("last-run");
+    let _ = workspace(&sandbox);
+    let bbprof = |words: &[&str]| Run::new(tool("cargo-bbprof")).arg("bbprof").args(words).in_folder(sandbox.path());
+    let run =
+        |options: &[&str]| bbprof(&[&["run", "--quiet", "-p", "program"], options].concat()).env("CARGO_TERM_COLOR", "always").ok();
+    assert!(run(&["--color", "never"]).stderr.contains("Hottest functions"), "a summary");
+    assert!(!run(&["--color", "never"]).stderr.contains('\u{1b}'), "without colours");
+    assert!(run(&[]).stderr.contains('\u{1b}'), "with colours");
+    let source = std::fs::read_to_string(sandbox.join("program/src/main.rs")).unwrap();
+    sandbox.write("program/src/main.rs", source.replace("234", "777"));
+    sandbox.write(".cargo/config.toml", "[build]\ntarget-dir = \"elsewhere\"\n");
+    run(&[]);
+    let counted = bbprof(&["export", "json=-"]).ok().text();
+    let exported: serde_json::Value = serde_json::from_str(&counted).unwrap();
+    let functions = exported["functions"].as_array().unwrap();
+    let step =
+        functions.iter().find(|function| function["name"].as_str().unwrap().starts_with("build_script_tools::step")).unwrap();
+    assert_eq!(step["entries"], 777);
 }

@@ -1,7 +1,7 @@
 //! The resolved world of one `cargo bbprof` command: cargo, rustc, target, directories, tools.
 
 use super::args::{CargoOptions, CargoWords};
-use super::packages::Packages;
+use super::packages::{Packages, package_in_view};
 use super::{Subcommand, c_parts};
 use crate::cache;
 use crate::config::Settings;
@@ -10,7 +10,7 @@ use crate::installation::Installation;
 use crate::plugin::{PluginOptions, Rustc, plugin_with_options};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::{Metadata, MetadataCommand, Package};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,7 @@ impl Context {
             None => metadata.target_directory.clone().into_std_path_buf(),
         };
 
-        let settings = all_settings(options.settings, &metadata)?;
+        let settings = all_settings(options.settings, &metadata, package_in_view(&metadata, &words))?;
         let deps = settings.deps();
         let packages = Packages::of(&metadata, &words, &deps)?;
         let plugin_options = PluginOptions {
@@ -147,10 +147,10 @@ impl Context {
     }
 }
 
-/// Command line, then files.
-fn all_settings(own: Settings, metadata: &Metadata) -> Result<Settings> {
+/// Command line, then files, then the manifests of the package in view and of the workspace.
+fn all_settings(own: Settings, metadata: &Metadata, package: Option<&Package>) -> Result<Settings> {
     let mut settings = own.or(Settings::from_file_above(&std::env::current_dir()?)?);
-    if let Some(package) = metadata.root_package() {
+    if let Some(package) = package {
         let manifest = package.manifest_path.as_std_path();
         settings = settings.or(Settings::from_metadata(&package.metadata, manifest, "package.metadata.bbprof")?);
     }

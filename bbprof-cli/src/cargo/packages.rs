@@ -6,7 +6,7 @@ use crate::exit::require;
 use crate::plugin::Tls;
 use crate::tools::Selection;
 use anyhow::Result;
-use cargo_metadata::{CrateType, DependencyKind, Metadata, Package, PackageId};
+use cargo_metadata::{CrateType, DependencyKind, Metadata, Node, Package, PackageId};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
@@ -15,33 +15,36 @@ pub(crate) struct Packages<'a> {
     built: Vec<&'a Package>,
     members: HashSet<&'a PackageId>,
     deps: &'a Deps,
+    by_id: HashMap<&'a PackageId, &'a Package>,
+    nodes: HashMap<&'a PackageId, &'a Node>,
 }
+
+/// Crates by which build scripts compile C and C++.
+const C_BUILDERS: [&str; 5] = ["cc", "cmake", "autotools", "cxx-build", "meson"];
 
 impl<'a> Packages<'a> {
     /// Follows the dependencies of the packages that cargo's options name (`-p`, `--workspace`, or cargo's default).
     pub(crate) fn of(metadata: &'a Metadata, words: &CargoWords, deps: &'a Deps) -> Result<Self> {
         if let Deps::Named(names) = deps {
             for name in names {
-                if !metadata.packages.iter().any(|package| package.name.as_str() == name) {
+                // One that no feature or platform asks for now is a dependency, too.
+                let is_declared = |package: &Package| package.dependencies.iter().any(|dependency| dependency.name == *name);
+                if !metadata.packages.iter().any(|package| package.name.as_str() == name || is_declared(package)) {
                     require!("--deps {name}: no dependency of this name");
                 }
             }
         }
         let by_id: HashMap<&PackageId, &Package> = metadata.packages.iter().map(|package| (&package.id, package)).collect();
-        let nodes: HashMap<&PackageId, &[PackageId]> = metadata
-            .resolve
-            .iter()
-            .flat_map(|resolve| &resolve.nodes)
-            .map(|node| (&node.id, node.dependencies.as_slice()))
-            .collect();
+        let nodes: HashMap<&PackageId, &Node> =
+            metadata.resolve.iter().flat_map(|resolve| &resolve.nodes).map(|node| (&node.id, node)).collect();
         let mut pending = roots(metadata, words);
         let mut seen: HashSet<&PackageId> = pending.iter().copied().collect();
         while let Some(id) = pending.pop() {
-            pending.extend(nodes.get(id).copied().unwrap_or_default().iter().filter(|id| seen.insert(id)));
+            pending.extend(nodes.get(id).into_iter().flat_map(|node| &node.dependencies).filter(|id| seen.insert(id)));
         }
         let mut built: Vec<&Package> = seen.into_iter().filter_map(|id| by_id.get(id).copied()).collect();
         built.sort_by(|a, b| a.id.cmp(&b.id));
-        Ok(Self { built, members: metadata.workspace_members.iter().collect(), deps })
+        Ok(Self { built, members: metadata.workspace_members.iter().collect(), deps, by_id, nodes })
     }
 
     fn is_instrumented(&self, package: &Package) -> bool {
@@ -75,14 +78,24 @@ impl<'a> Packages<'a> {
         if library { Tls::Library } else { Tls::Exec }
     }
 
-    /// Whether an instrumented package compiles C or C++, as far as its build dependencies tell.
+    /// Whether an instrumented package compiles C or C++, as far as the build dependencies tell, or what these depend on.
     pub(crate) fn has_c_parts(&self) -> bool {
-        self.built.iter().filter(|package| self.is_instrumented(package)).any(|package| {
-            package.dependencies.iter().any(|dependency| {
-                dependency.kind == DependencyKind::Build
-                    && ["cc", "cmake", "autotools", "cxx-build", "meson"].contains(&&*dependency.name)
-            })
-        })
+        let mut pending: Vec<&PackageId> = Vec::new();
+        for package in self.built.iter().filter(|package| self.is_instrumented(package)) {
+            let deps = self.nodes.get(&package.id).into_iter().flat_map(|node| &node.deps);
+            let of_build_script = deps.filter(|dep| dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Build));
+            pending.extend(of_build_script.map(|dep| &dep.pkg));
+        }
+        let mut seen: HashSet<&PackageId> = pending.iter().copied().collect();
+        while let Some(id) = pending.pop() {
+            if self.by_id.get(id).is_some_and(|package| C_BUILDERS.contains(&package.name.as_str())) {
+                return true;
+            }
+            let deps = self.nodes.get(id).into_iter().flat_map(|node| &node.deps);
+            let linked = deps.filter(|dep| dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal));
+            pending.extend(linked.map(|dep| &dep.pkg).filter(|id| seen.insert(id)));
+        }
+        false
     }
 }
 
@@ -103,6 +116,17 @@ fn roots<'a>(metadata: &'a Metadata, words: &CargoWords) -> Vec<&'a PackageId> {
     }
     let named = metadata.packages.iter().filter(|package| named.iter().any(|name| name == package.name.as_str()));
     defaults.chain(named.map(|package| &package.id)).collect()
+}
+
+/// The package that cargo's options name, if they name one, else that of the working directory, if there is one.
+pub(crate) fn package_in_view<'a>(metadata: &'a Metadata, words: &CargoWords) -> Option<&'a Package> {
+    match words.values("--package", Some("-p")).as_slice() {
+        [spec] => {
+            let spec = spec.to_string_lossy();
+            metadata.packages.iter().find(|package| package.name.as_str() == name_of_spec(&spec))
+        }
+        _ => metadata.root_package(),
+    }
 }
 
 /// The package's name in a package id specification: `name`, `name@1.0`, `file:///x#name@1.0`.

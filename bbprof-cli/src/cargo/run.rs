@@ -158,7 +158,8 @@ fn show(context: &Context, folder: &Path, success: bool) -> Result<()> {
     cache::write_atomically(&context.target_dir.join("bbprof/last"), format!("{}\n", folder.display()).as_bytes())?;
     if context.report {
         eprintln!();
-        if let Err(error) = commands::write_run_summary(folder, &mut std::io::stderr().lock()) {
+        let colour = context.words.values("--color", None).pop();
+        if let Err(error) = commands::write_run_summary(folder, colour.as_deref(), &mut std::io::stderr().lock()) {
             eprintln!("bbprof: no summary: {error:#}");
         }
         eprintln!("bbprof: raw profiles are in {}", folder.display());

@@ -68,9 +68,11 @@ pub(crate) fn rustc(argv: &[OsString]) -> Result<u8> {
     execute(command)
 }
 
-/// Role `rustdoc`: doctests link with the shim, so that the instrumented libraries in them are counted.
+/// Role `rustdoc`: doctests are instrumented, and link with the shim.
 pub(crate) fn rustdoc(argv: &[OsString]) -> Result<u8> {
-    let settings = settings(argv)?;
+    let mut settings = settings(argv)?;
+    // It puts doctests together in crates that use features.
+    settings.bootstrap.iter_mut().for_each(|options| options.retain(|option| !option.starts_with("-Zallow-features=")));
     let arguments = &argv[1..];
     let mut command = Command::new(&settings.rustdoc);
     command.args(arguments);

@@ -252,7 +252,8 @@ fn last_run() -> Result<Vec<PathBuf>> {
     entries.retain(|path| is_profile(path));
     entries.sort();
     let newest = entries.iter().max_by_key(|path| written(path));
-    let own_target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    // What cargo's environment and configuration say wins over what lies there from earlier.
+    let own_target = cargo_config2::Config::load().ok().and_then(|config| config.build.target_dir);
     let targets = own_target.into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
     let noted = targets.map(|target| target.join("bbprof/last")).find(|last| last.is_file());
     if let Some(last) = noted

@@ -1,6 +1,7 @@
 //! How text looks on the output: columns and colour, by options, environment and what the output is.
 
 use bbprof_report::Style;
+use std::ffi::OsStr;
 use std::io::IsTerminal;
 
 /// `--width` and `--color`.
@@ -30,6 +31,12 @@ enum Color {
 }
 
 impl LookArgs {
+    /// As cargo's `--color` has it, which cargo itself has checked.
+    pub(crate) fn of_cargo(colour: Option<&OsStr>) -> Self {
+        let color = colour.and_then(|word| <Color as clap::ValueEnum>::from_str(word.to_str()?, false).ok()).unwrap_or_default();
+        Self { width: None, colour: ColourArgs { color } }
+    }
+
     /// The style of text on this output.
     pub(crate) fn style(self, out: &impl IsTerminal) -> Style {
         Style { width: self.width.unwrap_or_else(terminal_width), colour: self.colour.shows(out) }

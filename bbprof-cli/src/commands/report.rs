@@ -9,6 +9,7 @@ use crate::exit::require;
 use anyhow::{Context, Result};
 use bbprof_profile::Profile;
 use bbprof_report::{GroupBy, SortBy, Style, SummaryOptions, write_bias, write_copies, write_ledger, write_summary};
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
 
@@ -101,13 +102,13 @@ fn write_copies_of(profile: &Profile, wanted: &str, top: usize, style: Style) ->
 }
 
 /// The summary of all profiles in `folder`, as `cargo bbprof run` prints it at the end.
-pub(crate) fn write_run_summary(folder: &Path, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_run_summary(folder: &Path, colour: Option<&OsStr>, out: &mut dyn Write) -> Result<()> {
     let profile = Loaded::read(&[folder.to_owned()], false)?.solve(&MapArgs::default())?;
     let options = SummaryOptions {
         top: 10,
         sort: SortBy::Instructions,
         by: GroupBy::Function,
-        style: LookArgs::default().style(&std::io::stderr()),
+        style: LookArgs::of_cargo(colour).style(&std::io::stderr()),
     };
     write_summary(&profile, &options, out).context("summary")
 }
