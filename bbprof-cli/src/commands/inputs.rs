@@ -81,7 +81,7 @@ pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, mut take: impl FnMu
     let mut num_damaged = 0;
     let progress = Progress::new("profiles", files.len());
     for chunk in files.chunks(FILES_AT_ONCE) {
-        let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_profile(path)).collect();
+        let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_input(path, profiles)).collect();
         for (path, part) in chunk.iter().zip(parts) {
             let taken = part.and_then(|part| progress.aside(|| take(part))).with_context(|| path.display().to_string());
             progress.step();
@@ -161,6 +161,15 @@ pub(crate) fn load(args: &ProfileArgs) -> Result<(ManuallyDrop<Profile>, usize)>
         eprintln!("bbprof: nothing was executed: all counts are 0");
     }
     Ok((ManuallyDrop::new(profile), num_damaged))
+}
+
+/// A profile among those that are named, or in a folder. Who names a pipe wants what is in it; one that lies in a folder may never be written.
+fn read_input(path: &Path, named: &[PathBuf]) -> Result<MergedProfile> {
+    let is_special = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    if is_special && !named.iter().any(|word| word == path) {
+        bail!("a pipe, socket or device: read from only where it is named itself");
+    }
+    read_profile(path)
 }
 
 /// One profile, raw or merged, by its first bytes.

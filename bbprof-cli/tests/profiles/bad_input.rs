@@ -3,6 +3,7 @@
 use crate::folder::{Folder, Said};
 use bbprof_format::map::VERSION;
 use std::fs;
+use std::process::Command;
 
 /// One line on stderr that says all of this.
 fn one_message(said: &Said, code: i32, words: &[&str]) {
@@ -89,6 +90,21 @@ fn damaged_inputs_of_many_are_named_and_left_out() {
     folder.write("d.bbraw", &huge);
     let merge = folder.bbprof(&["merge", "-o", "m.bbprof", "a.bbraw", "d.bbraw"]);
     one_message(&merge, 4, &["skipped", "d.bbraw", "64 bits"]);
+}
+
+/// Nobody writes into it: whoever opened it would wait for ever.
+#[test]
+fn pipes_in_folders_are_named_and_left_alone() {
+    let folder = Folder::new();
+    folder.write("a.bbraw", &folder.raw(1, 5));
+    let made = Command::new("mkfifo").arg(folder.path("f.bbraw")).status().expect("mkfifo runs");
+    assert!(made.success());
+    std::os::unix::fs::symlink("f.bbraw", folder.path("link.bbraw")).expect("linked");
+    let lcov = folder.bbprof(&["export", "lcov=-", "."]);
+    assert_eq!(lcov.code, 4, "{}", lcov.err);
+    assert!(lcov.out.contains("\nDA:4,5\n"), "{}", lcov.out);
+    let said: Vec<&str> = lcov.err.lines().collect();
+    assert!(matches!(said[..], [f, link] if f.contains("skipped ./f.bbraw: a pipe") && link.contains("./link.bbraw")), "{said:?}");
 }
 
 #[test]
