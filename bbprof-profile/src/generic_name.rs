@@ -4,6 +4,16 @@
 /// (lambdas, closures, local types) has a name of its own, and operators keep theirs.
 #[must_use]
 pub fn without_generics(name: &str) -> String {
+    name_proper(name, false)
+}
+
+/// Likewise with the arguments of generics: `id<int>`.
+#[must_use]
+pub fn without_parameters(name: &str) -> String {
+    name_proper(name, true)
+}
+
+fn name_proper(name: &str, with_arguments: bool) -> String {
     let mut plain = String::new();
     let mut rest = name;
     while let Some(first) = rest.chars().next() {
@@ -15,9 +25,9 @@ pub fn without_generics(name: &str) -> String {
             continue;
         }
         match first {
-            '<' => rest = &rest[group(rest, '<', '>')..],
-            '{' => {
-                let length = group(rest, '{', '}');
+            '<' if !with_arguments => rest = &rest[group(rest, '<', '>')..],
+            '<' | '{' => {
+                let length = group(rest, first, if first == '<' { '>' } else { '}' });
                 plain.push_str(&rest[..length]);
                 rest = &rest[length..];
             }
@@ -95,7 +105,7 @@ fn inside(mut rest: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_generics;
+    use super::{without_generics, without_parameters};
 
     #[test]
     fn instantiations_have_one_name() {
@@ -114,6 +124,21 @@ mod tests {
             ("f[abi:cxx11](int)", "f[abi:cxx11]"),
         ] {
             assert_eq!(without_generics(name), plain);
+        }
+    }
+
+    #[test]
+    fn arguments_can_stay() {
+        for (name, with_arguments) in [
+            ("main", "main"),
+            ("std::vector<int> make<int>(int)", "make<int>"),
+            ("std::vector<int, std::allocator<int> >::push_back(int const&)", "std::vector<int, std::allocator<int> >::push_back"),
+            ("<a::B as core::clone::Clone>::clone", "<a::B as core::clone::Clone>::clone"),
+            ("core::ptr::drop_in_place<fn(u8) -> u8>", "core::ptr::drop_in_place<fn(u8) -> u8>"),
+            ("f(int) const::{lambda(int, char)#1}::operator()(int) const", "f::{lambda(int, char)#1}::operator()"),
+            ("Op::operator<(Op const&) const", "Op::operator<"),
+        ] {
+            assert_eq!(without_parameters(name), with_arguments);
         }
     }
 

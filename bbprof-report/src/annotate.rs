@@ -1,9 +1,10 @@
 //! Source with counts: for a function or a whole file, each line with its count and the ways its branches went.
 
+use crate::called::{WAYS, shell_word};
 use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
-use bbprof_profile::{BranchKey, FileId, FunctionView, LineTable, Profile, SourceLines};
+use bbprof_profile::{BranchKey, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
@@ -37,11 +38,15 @@ pub enum AnnotateError {
     },
     /// All that is left of it is part of other functions.
     #[error(
-        "{wanted:?} has no code of its own: it is inlined wherever it is called; `bbprof annotate {file}` shows its lines (from {line} on), `bbprof report --copies={wanted}` its copies"
+        "{wanted:?} has no code of its own: it is inlined wherever it is called; `bbprof annotate {}` shows its lines (from {line} on), `bbprof report --copies={}` its copies",
+        shell_word(.file),
+        shell_word(.source_name)
     )]
     OnlyInlined {
         /// What was asked for.
         wanted: String,
+        /// Its name, without the arguments of generics and templates.
+        source_name: String,
         /// Its source file.
         file: String,
         /// The line where it begins.
@@ -61,20 +66,14 @@ fn suggestion(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}", nearest.join(", ")) }
 }
 
-/// Finds a function by linker symbol, name, or the end of its name behind `::`; or a file by path or the end of its path.
+/// Finds a function by linker symbol, name, or the end of its name behind `::`, with or without arguments and parameters; or a file by path or the end of its path.
 ///
 /// # Errors
 /// When nothing, or more than one thing, has this name.
 pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p>, AnnotateError> {
-    let plain = |function: &FunctionView<'_>| bbprof_profile::without_generics(function.name());
-    let ends_with = |name: &str| is_end(wanted, name);
-    let tests: [&dyn Fn(&FunctionView<'_>) -> bool; 3] = [
-        &|function| function.symbol() == wanted || function.name() == wanted,
-        &|function| ends_with(function.name()),
-        &|function| ends_with(&plain(function)),
-    ];
-    for test in tests {
-        let found: Vec<FunctionView<'p>> = profile.functions().filter(|function| test(function)).collect();
+    for is_called in WAYS {
+        let found: Vec<FunctionView<'p>> =
+            profile.functions().filter(|function| is_called(wanted, function.symbol(), function.name())).collect();
         let mut places: Vec<(Option<FileId>, u32)> = found.iter().map(|function| (function.file(), function.line())).collect();
         places.sort_unstable();
         places.dedup();
@@ -95,14 +94,12 @@ pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p
     find_file(profile, wanted).map(Subject::File)
 }
 
-/// Whether a name is, or ends in, what was asked for.
-fn is_end(wanted: &str, name: &str) -> bool {
-    name.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with("::"))
-}
-
 /// Why a function has no counts of its own, where the profile tells.
 fn why_absent(profile: &Profile, table: &LineTable, wanted: &str) -> Option<AnnotateError> {
-    let wanted_is = |symbol: &str| symbol == wanted || is_end(wanted, &bbprof_profile::demangle(symbol));
+    let wanted_is = |symbol: &str| {
+        let name = demangle(symbol);
+        WAYS.iter().any(|is_called| is_called(wanted, symbol, &name))
+    };
     let skipped = profile.skipped().into_iter().filter(|skipped| wanted_is(skipped.symbol));
     let reasons: Vec<String> =
         skipped.map(|skipped| one_line(&format!("{}: {}", skipped.module, skipped.reason)).into_owned()).collect();
@@ -110,9 +107,10 @@ fn why_absent(profile: &Profile, table: &LineTable, wanted: &str) -> Option<Anno
         return Some(AnnotateError::NotInstrumented { wanted: wanted.to_owned(), reasons });
     }
     table.files.iter().find_map(|(file, source)| {
-        let ((line, _), _) = source.functions.iter().find(|((_, symbol), _)| wanted_is(symbol))?;
+        let ((line, symbol), _) = source.functions.iter().find(|((_, symbol), _)| wanted_is(symbol))?;
         let file = one_line(profile.files.path(*file)).into_owned();
-        Some(AnnotateError::OnlyInlined { wanted: wanted.to_owned(), file, line: *line })
+        let source_name = without_generics(&demangle(symbol));
+        Some(AnnotateError::OnlyInlined { wanted: wanted.to_owned(), source_name, file, line: *line })
     })
 }
 

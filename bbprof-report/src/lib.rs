@@ -8,6 +8,7 @@ mod annotate;
 mod annotate_ir;
 mod bias;
 mod blocks_csv;
+mod called;
 mod callgrind;
 mod cobertura;
 mod copies;

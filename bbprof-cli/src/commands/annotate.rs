@@ -6,13 +6,14 @@ use super::outcome::Outcome;
 use super::output::to_stdout;
 use crate::exit::{Requirement, require};
 use anyhow::{Context, Result};
+use bbprof_profile::Profile;
 use bbprof_report::{Subject, annotate, find_subject, write_ir};
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// Print the source of a function or file with the count of each line and the shares of each branch
 #[derive(clap::Args, Debug)]
 pub(crate) struct AnnotateArgs {
-    /// Profiles (see `bbprof report`), then the function (name, end of the name, or linker symbol) or source file
+    /// Profiles (see `bbprof report`), then the function (name, with or without arguments and parameters, its end behind `::`, or linker symbol) or source file
     #[arg(value_name = "[PROFILE...] FUNCTION|FILE", required = true)]
     words: Vec<String>,
     /// The generated code of the function instead, block by block, where the build kept its IR (--bbprof-ir)
@@ -24,12 +25,37 @@ pub(crate) struct AnnotateArgs {
     maps: MapArgs,
 }
 
+/// A function or file by what it is called in the profile; or a file by its path from here.
+fn find<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p>> {
+    let unknown = match find_subject(profile, wanted) {
+        Ok(subject) => return Ok(subject),
+        Err(error) => Requirement(error.to_string()),
+    };
+    // Names in profiles have neither `..` nor, mostly, links; the file may not be there.
+    let paths = [std::path::absolute(wanted).ok().map(|path| without_dots(&path)), Path::new(wanted).canonicalize().ok()];
+    let found = paths.iter().flatten().find_map(|path| find_subject(profile, path.to_str()?).ok());
+    found.ok_or_else(|| unknown.into())
+}
+
+/// The path without `.` and `..`, as text: links are not followed.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let (wanted, profiles) = args.words.split_last().context("clap requires a word")?;
     let input =
         ProfileArgs { profiles: profiles.iter().map(PathBuf::from).collect(), maps: MapArgs { maps: args.maps.maps.clone() } };
     let (profile, num_damaged) = load(&input)?;
-    let subject = find_subject(&profile, wanted).map_err(|error| Requirement(error.to_string()))?;
+    let subject = find(&profile, wanted)?;
     let read = super::export::read_source;
     let style = args.look.style(&std::io::stdout());
     if args.ir {

@@ -25,6 +25,19 @@ fn report_annotate_verify_and_export() {
 }
 
 #[test]
+fn source_files_are_found_by_any_path_from_here() {
+    let folder = Folder::new();
+    folder.write("a.bbraw", &folder.raw(7, 5));
+    // Above the root is the root.
+    let up = "../".repeat(64);
+    for path in ["a.c", "/src/a.c", "/src/x/.././a.c", &format!("./{up}src/a.c")] {
+        let said = folder.bbprof(&["annotate", path]);
+        assert!(said.code == 0 && said.out.starts_with("/src/a.c:1\n"), "{path}: {}", said.err);
+    }
+    assert_eq!(folder.bbprof(&["annotate", "./a.c"]).code, 2, "another file");
+}
+
+#[test]
 fn merging_in_any_order_and_grouping_gives_the_same_bytes() {
     let folder = Folder::new();
     for (name, pid, turns) in [("a.bbraw", 1, 5), ("b.bbraw", 2, 70), ("c.bbraw", 3, 900)] {

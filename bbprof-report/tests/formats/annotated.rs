@@ -1,7 +1,9 @@
 //! Annotated source.
 
 use crate::example::{PLAIN, profile, text};
-use bbprof_report::{AnnotateError, Style, Subject, annotate, find_subject, write_ir};
+use crate::support::*;
+use bbprof_profile::{CounterMode, Linkage};
+use bbprof_report::{AnnotateError, Style, Subject, annotate, find_subject, write_copies, write_ir};
 use std::io;
 
 const SOURCE: &str =
@@ -50,6 +52,26 @@ fn names_are_found_by_their_end() {
     assert_eq!(nearest, ["never::run"]);
     let why = find_subject(&profile, "naked_one").expect_err("it has no counts").to_string();
     assert_eq!(why, "\"naked_one\" was not instrumented: a.c: it is naked");
+}
+
+#[test]
+fn functions_that_are_only_inlined_are_found_as_suggested() {
+    let mut maker = ModuleMaker::new("a.cpp", CounterMode::Edges);
+    let host = leaf(&mut maker, "_Z4hosti", Linkage::External);
+    let call = maker.location("_Z4hosti", 8, None);
+    let inlined = maker.location("_ZN1a1S3getEi", 3, Some(call));
+    maker.module.functions[host].nodes[0].locations = vec![(inlined, 4)];
+    let profile = Run::new(&[(&maker, None)]).profile().expect("counters fit the map");
+    for name in ["a::S::get(int)", "a::S::get", "get", "_ZN1a1S3getEi"] {
+        let error = find_subject(&profile, name).expect_err("it has no code of its own").to_string();
+        assert!(error.contains("`bbprof annotate /src/a.cpp`") && error.contains("`bbprof report --copies=a::S::get`"), "{error}");
+    }
+    let mut found = 0;
+    let write = |out: &mut dyn io::Write| {
+        write_copies(&profile, "a::S::get", 9, PLAIN, &|_, _| None, out).map(|functions| found = functions)
+    };
+    assert!(text(write).contains("in host(int)"));
+    assert_eq!(found, 1);
 }
 
 #[test]

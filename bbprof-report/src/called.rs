@@ -1,0 +1,73 @@
+//! What users may call a function.
+
+use crate::place::short_name;
+use bbprof_profile::{without_generics, without_parameters};
+
+/// Whether this word calls the function with this linker symbol and demangled name.
+type IsCalled = fn(word: &str, symbol: &str, name: &str) -> bool;
+
+/// The ways of calling a function, the closest first: who is called so in one way is meant by none of the later ones.
+pub(crate) const WAYS: [IsCalled; 5] = [
+    |word, symbol, name| symbol == word || name == word,
+    |word, _, name| is_end(word, name),
+    // C++ puts the result's type in front of a template's name, and parameters behind all.
+    |word, _, name| is_end(word, &without_parameters(name)),
+    // As the report prints it.
+    |word, _, name| short_name(name) == word,
+    |word, _, name| is_end(word, &without_generics(name)),
+];
+
+/// Whether a name is this word, or ends in it.
+fn is_end(word: &str, name: &str) -> bool {
+    name.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with("::"))
+}
+
+/// A word of a command line, quoted if a shell would take it for something else.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:,+@%=".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WAYS, shell_word};
+
+    #[test]
+    fn the_closest_way_to_call_a_function() {
+        let template = ("_Z2idIiET_S0_", "int id<int>(int)");
+        let member = ("_ZN1a1S3getEi", "a::S::get(int)");
+        let lambda = ("_ZZ4mainENK3$_0clEi", "main::$_0::operator()(int) const");
+        let less = ("_ZNK2OpltERKS_", "Op::operator<(Op const&) const");
+        for (word, (symbol, name), way) in [
+            ("_Z2idIiET_S0_", template, Some(0)),
+            ("int id<int>(int)", template, Some(0)),
+            ("id<int>", template, Some(2)),
+            ("id", template, Some(4)),
+            ("d", template, None),
+            ("id<long>", template, None),
+            ("int", template, None),
+            ("a::S::get(int)", member, Some(0)),
+            ("get(int)", member, Some(1)),
+            ("S::get", member, Some(2)),
+            ("get", member, Some(2)),
+            ("get(double)", member, None),
+            ("main::$_0::operator()", lambda, Some(2)),
+            ("operator()", lambda, Some(2)),
+            ("main", lambda, None),
+            ("Op::operator<", less, Some(2)),
+            ("Op::operator<<", less, None),
+            ("std::vector<..>::push_back", ("v", "std::vector<int, std::allocator<int> >::push_back(int const&)"), Some(3)),
+            ("vector::push_back", ("v", "std::vector<int, std::allocator<int> >::push_back(int const&)"), Some(4)),
+            ("clone", ("c", "<a::B as core::clone::Clone>::clone"), Some(1)),
+        ] {
+            assert_eq!(WAYS.iter().position(|is_called| is_called(word, symbol, name)), way, "{word}");
+        }
+    }
+
+    #[test]
+    fn words_that_a_shell_takes_as_they_are() {
+        for (word, quoted) in [("a::f", "a::f"), ("get(int)", "'get(int)'"), ("/a b/it's.c", r"'/a b/it'\''s.c'"), ("", "''")] {
+            assert_eq!(shell_word(word), quoted);
+        }
+    }
+}
