@@ -287,16 +287,21 @@ impl NodeSet {
 
     /// How often control came to the line, turns of its loops included, but not those of loops among guests alone.
     fn visits(&self, function: FunctionView<'_>, flow: &mut Flow) -> u128 {
-        let (nodes, passages) = match self.visited[..] {
-            [] => (&self.jumps, &Vec::new()),
-            _ => (&self.visited, &self.passages),
+        let by_jumps = match self.visited[..] {
+            [] => self.jumps.clone(),
+            // What is left of the line ran nowhere: the end of a `try`, an endless loop that was left in its first turn.
+            _ if hottest(function, &self.visited) == 0 => {
+                self.jumps.iter().copied().filter(|node| flow.only_target(*node).is_some()).collect()
+            }
+            _ => Vec::new(),
         };
+        let (nodes, passages) = if by_jumps.is_empty() { (&self.visited, &self.passages) } else { (&by_jumps, &Vec::new()) };
         let hottest = hottest(function, nodes);
         if !flow.is_complete() || hottest == 0 {
             return hottest;
         }
         let mut reached = nodes.clone();
-        if !self.visited.is_empty() {
+        if by_jumps.is_empty() {
             flow.add_reached_only_from(&mut reached, &self.jumps);
         }
         let arrivals = flow.arrivals(&reached, passages);

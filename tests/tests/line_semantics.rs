@@ -214,3 +214,44 @@ fn functions_on_one_line() {
         assert_eq!(names, ["_ZL2sqd", "_ZL2sqi", "_ZN1a1S3getEi", "main"], "{options:?}");
     }
 }
+
+const LEFT_AT_ONCE: &str = "\
+static volatile int limit = 3;
+static void mayThrow(int x) { if (x > 100) throw x; }
+static int first(int x) {
+  for (;;) { //= endless
+    if (x > limit) //= test
+      return 1; //= left
+    x++; //= next
+  }
+}
+static int tried(int x) {
+  try {
+    mayThrow(x); //= call
+  } //= end of try
+  catch (int thrown) { //= catch
+    return thrown; //= caught
+  }
+  if (x < 0 && //= one
+      limit > x) //= other
+    return 2; //= both
+  return 0;
+}
+int main() {
+  int sum = 0;
+  for (int i = 10; i < 20; i++)
+    sum += first(i) + tried(i);
+  return sum != 10;
+}
+";
+
+/// Lines of which only a jump ran are executed lines.
+#[test]
+fn ends_of_blocks_that_nothing_else_ran_in() {
+    let sandbox = Sandbox::new("left-at-once");
+    let lines = lines(&sandbox, "bbprof-c++", "left.cpp", LEFT_AT_ONCE, &["-O0"]);
+    assert_eq!(["endless", "test", "left", "call", "end of try", "one"].map(|name| lines[name]), [10; 6]);
+    for never in ["next", "caught", "other", "both"] {
+        assert_eq!(lines[never], 0, "{never}");
+    }
+}

@@ -92,7 +92,7 @@ fn unoptimised_code_in_fat_lto() {
         let options = ["--quiet", "--no-report", "--counters", "check", "--profile", profile];
         let run = package.bbprof("run", &options).env("BBPROF_OUT", &out).ok();
         assert_eq!(run.text(), "4321\n", "{profile}");
-        verify(&[raw.clone()], Verdict::Exact);
+        verify(std::slice::from_ref(&raw), Verdict::Exact);
         let exported = Exported::of(&[raw]);
         assert_eq!((exported.entries("turns::work"), exported.entries("step::step")), (Some(1), Some(4321)), "{profile}");
     }
@@ -231,7 +231,7 @@ fn doctests_are_counted() {
         std::fs::create_dir(&raw).unwrap();
         let options = ["--quiet", "--no-report", "--profile", profile, "--doc", "-p", "build-script-tools"];
         workspace.bbprof("test", &options).env("BBPROF_OUT", raw.join("%p.bbraw")).ok();
-        verify(&[raw.clone()], Verdict::Exact);
+        verify(std::slice::from_ref(&raw), Verdict::Exact);
         let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(&raw).ok().text();
         let library = sandbox.join("tools/src/lib.rs");
         let lines = &traced_files(&trace)[library.to_str().unwrap()].lines;
