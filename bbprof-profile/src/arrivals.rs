@@ -150,32 +150,34 @@ impl Flow {
         arrivals
     }
 
-    /// Turns of the loops among `nodes`, but not of those among `guests` alone. Both ascend, and `guests` are some of the nodes.
-    pub(crate) fn turns(&mut self, nodes: &[u32], guests: &[u32]) -> u128 {
-        if guests.len() == nodes.len() {
-            return 0;
-        }
+    /// Turns of the loops among `nodes` (ascending), but not of those whose edges all are `inner` ones, by source and target.
+    pub(crate) fn turns(&mut self, nodes: &[u32], is_inner: impl Fn(u32, u32) -> bool) -> u128 {
         if let [node] = *nodes {
-            return self.entering(node).iter().filter(|(from, _)| *from == Some(node)).map(|(_, count)| count).sum();
+            let turns = self.entering(node).iter().filter(|(from, _)| *from == Some(node)).map(|(_, count)| count);
+            return if is_inner(node, node) { 0 } else { turns.sum() };
         }
-        let position = |node: u32| nodes.binary_search(&node).ok();
-        let is_guest: Vec<bool> = nodes.iter().map(|node| guests.binary_search(node).is_ok()).collect();
         let mut arcs: Vec<Vec<Arc>> = vec![Vec::new(); nodes.len()];
-        let mut guest_arcs: Vec<Vec<Arc>> = vec![Vec::new(); if guests.is_empty() { 0 } else { nodes.len() }];
+        let mut inner_arcs: Vec<Vec<Arc>> = vec![Vec::new(); nodes.len()];
         for (to, node) in nodes.iter().enumerate() {
             for (from, count) in self.entering(*node) {
-                if let Some(from) = from.and_then(position)
+                let Some(source) = *from else { continue };
+                if let Ok(from) = nodes.binary_search(&source)
                     && *count > 0
                 {
-                    let arcs = if is_guest[from] && is_guest[to] { &mut guest_arcs } else { &mut arcs };
+                    let arcs = if is_inner(source, *node) { &mut inner_arcs } else { &mut arcs };
                     arcs[from].push(Arc { to, left: *count });
                 }
             }
         }
-        // Turns among guests are taken out first; what they leave may be part of a longer loop.
-        cycle_flow(&mut guest_arcs);
-        for (arcs, guest_arcs) in arcs.iter_mut().zip(guest_arcs) {
-            arcs.extend(guest_arcs);
+        if arcs.iter().all(Vec::is_empty) {
+            return 0;
+        }
+        // Inner turns are taken out first; what they leave may be part of a longer loop.
+        if inner_arcs.iter().any(|arcs| !arcs.is_empty()) {
+            cycle_flow(&mut inner_arcs);
+        }
+        for (arcs, inner_arcs) in arcs.iter_mut().zip(inner_arcs) {
+            arcs.extend(inner_arcs);
         }
         cycle_flow(&mut arcs)
     }
@@ -256,6 +258,8 @@ fn cycle_flow(arcs: &mut [Vec<Arc>]) -> u128 {
 mod tests {
     use super::*;
 
+    const NONE: fn(u32, u32) -> bool = |_, _| false;
+
     fn flow(num_nodes: usize, edges: &[(Option<u32>, Option<u32>, i128)]) -> Flow {
         let shape = |&(from, to, _): &(Option<u32>, Option<u32>, i128)| Edge {
             from,
@@ -283,9 +287,9 @@ mod tests {
                 (Some(1), Some(4), 1),
             ],
         );
-        assert_eq!(flow.arrivals(&[0, 1, 3], &[]) + flow.turns(&[0, 1, 3], &[]), 11);
+        assert_eq!(flow.arrivals(&[0, 1, 3], &[]) + flow.turns(&[0, 1, 3], NONE), 11);
         assert_eq!(flow.arrivals(&[2], &[]), 10);
-        assert_eq!(flow.arrivals(&[0, 1, 2, 3, 4], &[]) + flow.turns(&[0, 1, 2, 3, 4], &[]), 11, "the whole loop on one line");
+        assert_eq!(flow.arrivals(&[0, 1, 2, 3, 4], &[]) + flow.turns(&[0, 1, 2, 3, 4], NONE), 11, "the whole loop on one line");
     }
 
     #[test]
@@ -299,8 +303,8 @@ mod tests {
             (Some(0), Some(0), 3),
             (Some(0), None, 1),
         ];
-        assert_eq!(flow(3, &edges).turns(&[0, 1, 2], &[]), 15);
-        assert_eq!(flow(3, &edges).turns(&[0], &[]), 3);
+        assert_eq!(flow(3, &edges).turns(&[0, 1, 2], NONE), 15);
+        assert_eq!(flow(3, &edges).turns(&[0], NONE), 3);
     }
 
     /// The line of 0 and 3; 2 ends an `if` that began in 0 and has nothing but a jump. The body of the `if`, 1, is elsewhere.
@@ -322,11 +326,11 @@ mod tests {
 
     /// 0 -> 1 (loops 6 times by itself) -> 0 again, 3 times: the line's own loop turns through the guest.
     #[test]
-    fn loops_among_guests_are_not_turns() {
+    fn inner_loops_are_not_turns() {
         let edges = [(None, Some(0), 1), (Some(0), Some(1), 4), (Some(1), Some(1), 6), (Some(1), Some(0), 3), (Some(1), None, 1)];
-        assert_eq!(flow(2, &edges).turns(&[0, 1], &[1]), 3);
-        assert_eq!(flow(2, &edges).turns(&[0, 1], &[]), 9);
-        assert_eq!(flow(2, &edges).turns(&[1], &[1]), 0);
+        assert_eq!(flow(2, &edges).turns(&[0, 1], |from, to| from == 1 && to == 1), 3);
+        assert_eq!(flow(2, &edges).turns(&[0, 1], NONE), 9);
+        assert_eq!(flow(2, &edges).turns(&[1], |_, _| true), 0);
     }
 
     #[test]
@@ -341,6 +345,6 @@ mod tests {
             (Some(3), Some(0), 4),
             (Some(3), None, 1),
         ];
-        assert_eq!(flow(4, &edges).turns(&[0, 1, 2, 3], &[]), 8);
+        assert_eq!(flow(4, &edges).turns(&[0, 1, 2, 3], NONE), 8);
     }
 }

@@ -80,7 +80,10 @@ impl Profile {
             symbol: missing.symbol.to_owned(),
             name: missing.name.to_owned(),
             block: None,
-            reason: format!("called {} times by profiled code, but entered {} times", missing.calls, missing.entries),
+            reason: format!(
+                "called {} times by profiled code, but entered {} times; or the linker or loader gave its name to another function (--wrap, --defsym, LD_PRELOAD)",
+                missing.calls, missing.entries
+            ),
         }));
         exceptions
     }

@@ -145,8 +145,7 @@ fn copies_in(function: FunctionView<'_>) -> Vec<(Key, CodeCopy<'_>)> {
     let key = (place, without_generics(function.name()));
     let mut copies = vec![(key, copy(own, None, u128::from(function.counts.entries)))];
     for (scope, inlined) in inlined_copies(function) {
-        let executions =
-            if flow.is_complete() { flow.arrivals(&inlined.nodes, &[]) } else { crate::lines::hottest(function, &inlined.nodes) };
+        let executions = inlined.executions(function, &mut flow);
         let line = inlined.location.function_line;
         let place = function.file_of(inlined.location.file).filter(|_| line > 0).map(|file| (file, line));
         let name = without_generics(&demangle(function.module.string(scope.0)));

@@ -16,7 +16,7 @@
 
 use crate::arrivals::Flow;
 use crate::branches::branches_of;
-use crate::scopes::{InlinedCopy, Scope, inlined_copies};
+use crate::scopes::{InlinedCopy, Scope, inlined_copies, is_within};
 use crate::view::FunctionView;
 use crate::{FileId, Profile};
 use bbprof_format::manifest::{EdgeKind, Function, Location, LocationId, StringId};
@@ -209,7 +209,7 @@ impl<'p> FunctionLines<'p> {
             let (_, file, line) = places[0].instance;
             if let Some(file) = function.file_of(file) {
                 let instructions = places.iter().map(|place| place.executed).sum();
-                self.lines.push((file, line, Line { count: set.visits(function, flow), instructions }));
+                self.lines.push((file, line, Line { count: set.visits(function, places[0].instance, flow), instructions }));
             }
         }
     }
@@ -234,12 +234,13 @@ impl<'p> FunctionLines<'p> {
             self.functions.push((file, manifest.line, self.symbol, own));
         }
         let own_lines: std::collections::HashSet<(FileId, u32)> = self.lines.iter().map(|(file, line, _)| (*file, *line)).collect();
-        for InlinedCopy { location, nodes } in inlined_copies(function).into_values() {
+        for inlined in inlined_copies(function).into_values() {
+            let InlinedCopy { location, .. } = inlined;
             let (Some(file), line) = (function.file_of(location.file), location.function_line) else { continue };
             if line == 0 {
                 continue;
             }
-            let inlined = if flow.is_complete() { flow.arrivals(&nodes, &[]) } else { hottest(function, &nodes) };
+            let inlined = inlined.executions(function, flow);
             let copy = SourceFunction { entries: 0, inlined, last_line: location.line.max(line) };
             self.functions.push((file, line, module.string(location.function), copy));
             if !own_lines.contains(&(file, line)) {
@@ -285,8 +286,8 @@ impl NodeSet {
         }
     }
 
-    /// How often control came to the line, turns of its loops included, but not those of loops among guests alone.
-    fn visits(&self, function: FunctionView<'_>, flow: &mut Flow) -> u128 {
+    /// How often control came to the line, turns of its loops included, but not those of loops within guests.
+    fn visits(&self, function: FunctionView<'_>, own: Instance, flow: &mut Flow) -> u128 {
         let by_jumps = match self.visited[..] {
             [] => self.jumps.clone(),
             // What is left of the line ran nowhere: the end of a `try`, an endless loop that was left in its first turn.
@@ -308,7 +309,12 @@ impl NodeSet {
         reached.extend(passages);
         reached.sort_unstable();
         reached.dedup();
-        arrivals + flow.turns(&reached, &self.guests)
+        let is_guest = |node: u32| self.guests.binary_search(&node).is_ok();
+        let module = function.module;
+        let is_called_here =
+            |location: &Location| location.inlined_at.is_some_and(|call| instance(&module.locations[call.0 as usize]) == own);
+        let is_inner = |from, to| is_guest(from) && is_guest(to) && is_within(function, from, is_called_here);
+        arrivals + flow.turns(&reached, is_inner)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Inlined copies: which nodes of a function of the program hold code of which source function, inlined at which place.
 
+use crate::arrivals::Flow;
 use crate::view::FunctionView;
 use bbprof_format::manifest::{Location, LocationId, StringId};
 use std::collections::BTreeMap;
@@ -14,6 +15,27 @@ pub(crate) struct InlinedCopy<'p> {
     pub(crate) location: &'p Location,
     /// Nodes with its code, or with code inlined into it; ascending.
     pub(crate) nodes: Vec<u32>,
+}
+
+impl InlinedCopy<'_> {
+    /// How often it was executed: arrivals at its nodes, and the turns of loops around it, of which nothing else may be left.
+    pub(crate) fn executions(&self, function: FunctionView<'_>, flow: &mut Flow) -> u128 {
+        if !flow.is_complete() {
+            return crate::lines::hottest(function, &self.nodes);
+        }
+        let scope = (self.location.function, self.location.inlined_at);
+        let is_own = |location: &Location| (location.function, location.inlined_at) == scope;
+        flow.arrivals(&self.nodes, &[]) + flow.turns(&self.nodes, |from, _| is_within(function, from, is_own))
+    }
+}
+
+/// Whether all that is known of the node's code stands in places like this, or in what is inlined there. A loop of such nodes is one of the function that is
+/// inlined; a loop around it has code of others.
+pub(crate) fn is_within(function: FunctionView<'_>, node: u32, is_place: impl Fn(&Location) -> bool) -> bool {
+    let place = |id: LocationId| &function.module.locations[id.0 as usize];
+    let node = &function.manifest.nodes[node as usize];
+    let mut own = node.locations.iter().map(|(id, _)| *id).chain(node.last_location);
+    own.all(|id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place)).any(&is_place))
 }
 
 /// All inlined copies in a function; a copy holds what is inlined into it.

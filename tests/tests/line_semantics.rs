@@ -255,3 +255,31 @@ fn ends_of_blocks_that_nothing_else_ran_in() {
         assert_eq!(lines[never], 0, "{never}");
     }
 }
+
+const TIGHT: &str = "\
+static volatile int sink;
+static inline int mix(int x) { //= inlined
+  return x * 3 + sink; //= its body
+}
+static inline void turn(int turns) { //= with a loop
+  for (int i = 0; i < turns; i++)
+    sink = i; //= its turns
+}
+int main(void) {
+  for (int i = 0; i < 12345; i++)
+    sink = mix(i); //= in a loop
+  turn(777); //= once
+  return 0;
+}
+";
+
+/// A loop of one block around an inlined function is one call a turn; a loop inside of it is one call.
+#[test]
+fn inlined_functions_in_loops_of_one_block() {
+    let sandbox = Sandbox::new("tight");
+    for level in ["-O1", "-O2"] {
+        let lines = lines(&sandbox, "bbprof-cc", "tight.c", TIGHT, &[level, "-g", "-fno-unroll-loops", "-fno-vectorize"]);
+        assert_eq!((lines["inlined"], lines["its body"], lines["in a loop"]), (12345, 12345, 12345), "{level}");
+        assert_eq!((lines["with a loop"], lines["its turns"], lines["once"]), (1, 777, 1), "{level}");
+    }
+}

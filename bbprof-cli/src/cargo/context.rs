@@ -11,7 +11,7 @@ use crate::plugin::{PluginOptions, Rustc, plugin_with_options};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand, Package};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Everything that is known before cargo starts.
@@ -158,10 +158,13 @@ fn all_settings(own: Settings, metadata: &Metadata, package: Option<&Package>) -
     Ok(settings.or(Settings::from_metadata(&metadata.workspace_metadata, manifest.as_std_path(), "workspace.metadata.bbprof")?))
 }
 
-/// The user's `--target`, else cargo's configuration, else the host. Refuses what the runtime is not there for.
+/// The user's `--target`, else `--config`, else cargo's configuration, else the host. Refuses what the runtime is not there for.
 fn targets(words: &CargoWords, config: &cargo_config2::Config, host: &str) -> Result<Vec<String>> {
     let mut targets: Vec<String> =
         words.values("--target", None).iter().map(|target| target.to_string_lossy().into_owned()).collect();
+    if targets.is_empty() {
+        targets = words.values("--config", None).iter().filter_map(|value| build_target(value)).next_back().unwrap_or_default();
+    }
     if targets.is_empty() {
         targets = config.build.target.iter().flatten().map(|target| target.triple().to_owned()).collect();
     }
@@ -180,6 +183,17 @@ fn targets(words: &CargoWords, config: &cargo_config2::Config, host: &str) -> Re
         }
     }
     Ok(targets)
+}
+
+/// The `build.target` of a `--config`: a line of TOML, or a file of it.
+fn build_target(value: &OsStr) -> Option<Vec<String>> {
+    let text = std::fs::read_to_string(value).unwrap_or_else(|_| value.to_string_lossy().into_owned());
+    let table: toml::Table = text.parse().ok()?;
+    match table.get("build")?.get("target")? {
+        toml::Value::String(target) => Some(vec![target.clone()]),
+        toml::Value::Array(targets) => targets.iter().map(|target| target.as_str().map(str::to_owned)).collect(),
+        _ => None,
+    }
 }
 
 fn ask_metadata(cargo: &OsString, words: &CargoWords, targets: &[String]) -> Result<Metadata> {

@@ -33,7 +33,8 @@ pub(crate) fn rustc_wrapper(argv: &[OsString]) -> Result<u8> {
         None => Command::new(rustc),
     };
     command.args(arguments);
-    if seen.is_by_cargo() && seen.has_target {
+    // A build script that calls cargo builds a program of its own.
+    if seen.is_by_cargo() && seen.has_target && !is_within_build_script() {
         if seen.is_instrumentable() && settings.selects_package() {
             instrument(&mut command, &seen, &settings)?;
         }
@@ -54,8 +55,8 @@ pub(crate) fn rustc(argv: &[OsString]) -> Result<u8> {
         let word = word.to_string_lossy();
         word.strip_prefix("-Zllvm-plugins=").is_some_and(|path| Path::new(path) == settings.rustc_plugin)
     };
-    let within_build_script = std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some() && !seen.is_by_cargo();
-    if arguments.iter().any(is_ours) && seen.is_instrumentable() && !within_build_script {
+    let is_tried_out = is_within_build_script() && !seen.is_by_cargo();
+    if arguments.iter().any(is_ours) && seen.is_instrumentable() && !is_tried_out {
         command.args(arguments);
         bootstrap(&mut command, &seen, &settings);
         complete(&mut command, &seen);
@@ -98,6 +99,11 @@ fn settings(argv: &[OsString]) -> Result<ToolSettings> {
             require!("{}: this name belongs into a tool folder of bbprof, and there are no settings beside it", argv0.display())
         }
     }
+}
+
+/// Cargo sets this for build scripts, not for rustc.
+fn is_within_build_script() -> bool {
+    std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some()
 }
 
 fn execute(mut command: Command) -> Result<u8> {

@@ -63,7 +63,10 @@ impl Rustc {
             return Ok(None);
         }
         let mut options = vec!["-Zallow-features=".to_owned()];
+        // It writes files of fixed names on the way.
+        let place = tempfile::tempdir().context("a temporary folder")?;
         let text = duct::cmd!(rustc, "--crate-name=probe", "--crate-type=lib", "--emit=asm", "-o", "-", "-")
+            .dir(place.path())
             .env_remove("RUSTC_BOOTSTRAP")
             .stdin_bytes("pub fn probe() {}")
             .read()
