@@ -1,5 +1,6 @@
 //! Exit codes, and the error that carries one.
 
+use crate::locate::MissingMap;
 use std::fmt;
 
 /// What the shell sees. Those of cargo and of profiled programs pass through unchanged.
@@ -33,6 +34,6 @@ pub(crate) use require;
 impl Exit {
     /// The exit code of an error.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        if error.is::<Requirement>() { Self::Usage } else { Self::Failure }
+        if error.is::<Requirement>() || error.is::<MissingMap>() { Self::Usage } else { Self::Failure }
     }
 }

@@ -17,6 +17,11 @@ use std::path::{Path, PathBuf};
 /// Enough of a map to learn its build id.
 const HEADER_BYTES: usize = 64;
 
+/// There is no map with the build id of an image. Like [`Requirement`], the user's to solve.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct MissingMap(String);
+
 /// Finds the map of each image; folders are looked through once.
 #[derive(Debug, Default)]
 pub(crate) struct MapFinder {
@@ -24,6 +29,7 @@ pub(crate) struct MapFinder {
     given: Vec<PathBuf>,
     cache: Option<PathBuf>,
     folders: HashMap<PathBuf, Vec<(BuildId, PathBuf)>>,
+    located: HashMap<BuildId, PathBuf>,
 }
 
 impl MapFinder {
@@ -36,26 +42,45 @@ impl MapFinder {
         }
         let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or_else(home);
-        Self { given, cache: cache.map(|cache| cache.join("bbprof/maps")), folders: HashMap::new() }
+        Self { given, cache: cache.map(|cache| cache.join("bbprof/maps")), folders: HashMap::new(), located: HashMap::new() }
     }
 
     /// The bytes of the map with this build id, and their path.
     ///
     /// # Errors
-    /// A [`Requirement`] when there is none; another error when one that must be there cannot be read.
+    /// As [`Self::locate`], and when it cannot be read.
     pub(crate) fn find(&mut self, build_id: BuildId, image: &Path) -> Result<(PathBuf, Vec<u8>)> {
+        let path = self.locate(build_id, image)?;
+        let bytes = std::fs::read(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
+        Ok((path, bytes))
+    }
+
+    /// The path of the map with this build id; `image` is where the program or library was.
+    ///
+    /// # Errors
+    /// A [`MissingMap`] when there is none; another error when one that must be there cannot be read.
+    pub(crate) fn locate(&mut self, build_id: BuildId, image: &Path) -> Result<PathBuf> {
+        if let Some(path) = self.located.get(&build_id) {
+            return Ok(path.clone());
+        }
+        let path = self.look_for(build_id, image)?;
+        self.located.insert(build_id, path.clone());
+        Ok(path)
+    }
+
+    fn look_for(&mut self, build_id: BuildId, image: &Path) -> Result<PathBuf> {
         let mut others: Vec<(BuildId, PathBuf)> = Vec::new();
         for given in self.given.clone() {
             if given.is_dir() {
                 if let Some(path) = self.in_folder(&given, build_id) {
-                    return read(path);
+                    return Ok(path);
                 }
             } else {
                 if !given.exists() {
                     return Err(Requirement(format!("--map {}: there is no such file or folder", given.display())).into());
                 }
                 match build_id_of(&given).with_context(|| format!("{}: cannot be used as a build map", given.display()))? {
-                    found if found == build_id => return read(given),
+                    found if found == build_id => return Ok(given),
                     other => others.push((other, given)),
                 }
             }
@@ -66,7 +91,7 @@ impl MapFinder {
         let beside = PathBuf::from(beside);
         if beside.exists() {
             match build_id_of(&beside) {
-                Ok(found) if found == build_id => return read(beside),
+                Ok(found) if found == build_id => return Ok(beside),
                 Ok(other) => others.push((other, beside)),
                 Err(error) => return Err(error.context(format!("{}: cannot be used as a build map", beside.display()))),
             }
@@ -75,16 +100,16 @@ impl MapFinder {
             let folders = [Some(folder.to_owned()), Some(folder.join("deps")), folder.parent().map(|up| up.join("deps"))];
             for folder in folders.into_iter().flatten() {
                 if let Some(path) = self.in_folder(&folder, build_id) {
-                    return read(path);
+                    return Ok(path);
                 }
             }
         }
         if let Some(cached) = self.cache.as_ref().map(|cache| cache.join(format!("{build_id}.{EXTENSION}")))
             && build_id_of(&cached).is_ok_and(|found| found == build_id)
         {
-            return read(cached);
+            return Ok(cached);
         }
-        Err(Requirement(missing(build_id, image, &others)).into())
+        Err(MissingMap(missing(build_id, image, &others)).into())
     }
 
     fn in_folder(&mut self, folder: &Path, build_id: BuildId) -> Option<PathBuf> {
@@ -106,11 +131,6 @@ fn missing(build_id: BuildId, image: &Path, others: &[(BuildId, PathBuf)]) -> St
             "{image}: no build map with build id {build_id} is beside it, in BBPROF_MAPS or in the map cache; pass --map FILE or --map FOLDER, or build and run again"
         ),
     }
-}
-
-fn read(path: PathBuf) -> Result<(PathBuf, Vec<u8>)> {
-    let bytes = std::fs::read(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
-    Ok((path, bytes))
 }
 
 fn build_id_of(path: &Path) -> Result<BuildId> {

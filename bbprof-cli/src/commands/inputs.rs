@@ -3,7 +3,7 @@
 use super::progress::Progress;
 use super::repeated::without_repeated;
 use crate::exit::Requirement;
-use crate::locate::MapFinder;
+use crate::locate::{MapFinder, MissingMap};
 use anyhow::{Context, Result, anyhow, bail};
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
@@ -11,7 +11,7 @@ use bbprof_format::raw::{self, RawProfile};
 use bbprof_format::{BuildId, FormatError};
 use bbprof_profile::{Image, Merger, Profile, demangle, merged_from_raw};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,29 +38,55 @@ pub(crate) struct ProfileArgs {
 /// Counters of all inputs that could be read.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The sums, every image with its build map.
+    /// The sums; of every image the build map is in it or was found.
     pub(crate) merged: MergedProfile,
-    /// How many inputs were damaged; each was named on stderr.
+    /// How many inputs were left out, as they are damaged or a build map of theirs is not found; each was named on stderr.
     pub(crate) num_damaged: usize,
+    /// Knows where the maps are.
+    finder: MapFinder,
 }
 
 /// Files that are read and decoded at once, before they are summed: bounds the memory.
 const FILES_AT_ONCE: usize = 32;
 
 impl Loaded {
-    /// Reads and sums the inputs. Damaged ones are named and left out, unless `strict`.
-    pub(crate) fn read(profiles: &[PathBuf], strict: bool) -> Result<Self> {
+    /// Reads and sums the inputs. Damaged ones, and those whose build maps are not found, are named and left out, unless `strict`.
+    pub(crate) fn read(profiles: &[PathBuf], maps: &MapArgs, strict: bool) -> Result<Self> {
+        let mut finder = MapFinder::new(&maps.maps);
         let mut merger = Merger::default();
-        let num_damaged = each_input(profiles, strict, |part| Ok(merger.add(part)?))?;
-        Ok(Self { merged: merger.finish(), num_damaged })
+        // Another input may have the map in it, or come from where the map is.
+        let mut waiting: Vec<(PathBuf, Option<MergedProfile>)> = Vec::new();
+        let mut in_profiles: HashSet<BuildId> = HashSet::new();
+        let mut num_damaged = each_input(profiles, strict, |path, part| {
+            let with_map = part.images.iter().filter(|image| image.map.is_some());
+            in_profiles.extend(with_map.map(|image| image.build_id));
+            match locate_maps(&mut finder, &in_profiles, &part) {
+                Ok(()) => Ok(merger.add(part)?),
+                Err(error) if error.is::<MissingMap>() => {
+                    // Files are read again, which bounds the memory; what came out of a pipe is gone.
+                    waiting.push((path.to_owned(), (!path.is_file()).then_some(part)));
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            }
+        })?;
+        let mut refused = Vec::new();
+        for (path, kept) in waiting {
+            let taken = kept.map_or_else(|| read_profile(&path), Ok).and_then(|part| {
+                locate_maps(&mut finder, &in_profiles, &part)?;
+                Ok(merger.add(part)?)
+            });
+            refused.extend(taken.err().map(|error| error.context(path.display().to_string())));
+        }
+        num_damaged += skip(refused, strict || merger.is_empty())?;
+        Ok(Self { merged: merger.finish(), num_damaged, finder })
     }
 
-    /// Looks for the maps that are not in the inputs.
-    pub(crate) fn find_maps(&mut self, maps: &MapArgs) -> Result<()> {
-        let mut finder = MapFinder::new(&maps.maps);
+    /// Reads the maps that are not in the inputs.
+    pub(crate) fn read_maps(&mut self) -> Result<()> {
         for image in &mut self.merged.images {
             if image.map.is_none() {
-                let (path, bytes) = finder.find(image.build_id, Path::new(&image.path))?;
+                let (path, bytes) = self.finder.find(image.build_id, Path::new(&image.path))?;
                 BuildMap::decode(&bytes).with_context(|| path.display().to_string())?;
                 image.map = Some(bytes);
             }
@@ -69,25 +95,47 @@ impl Loaded {
     }
 
     /// Solves the counters.
-    pub(crate) fn solve(self, maps: &MapArgs) -> Result<Profile> {
-        Images::new(maps).solve(self.merged)
+    pub(crate) fn solve(self) -> Result<Profile> {
+        Images { finder: self.finder, images: HashMap::new(), for_many: false }.solve(self.merged)
     }
 }
 
+/// Makes sure that there are the maps of all images of a profile, here or in profiles.
+fn locate_maps(finder: &mut MapFinder, in_profiles: &HashSet<BuildId>, profile: &MergedProfile) -> Result<()> {
+    let mut without = profile.images.iter().filter(|image| !in_profiles.contains(&image.build_id));
+    without.try_for_each(|image| finder.locate(image.build_id, Path::new(&image.path)).map(drop))
+}
+
+/// Names inputs that are left out, and gives their number; or ends with the first of them, when one must not be left out or none is left.
+fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
+    if must_not && !refused.is_empty() {
+        return Err(refused.swap_remove(0));
+    }
+    refused.iter().for_each(|error| eprintln!("bbprof: skipped {error:#}"));
+    Ok(refused.len())
+}
+
 /// Reads the inputs one after the other and hands them on; gives the number of damaged ones, which are named and left out.
-/// An input is damaged, too, when `take` refuses it. When `strict`, or when there is only one, the first such error ends it.
-pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, mut take: impl FnMut(MergedProfile) -> Result<()>) -> Result<usize> {
+/// An input is damaged, too, when `take` refuses it. When `strict`, or when there is only one, the first such error ends it. Those whose build maps are
+/// not found are named last, unless there are no others.
+pub(crate) fn each_input(
+    profiles: &[PathBuf],
+    strict: bool,
+    mut take: impl FnMut(&Path, MergedProfile) -> Result<()>,
+) -> Result<usize> {
     let files = without_repeated(if profiles.is_empty() { last_run()? } else { expand(profiles)? });
     let mut num_damaged = 0;
+    let mut without_map = Vec::new();
     let progress = Progress::new("profiles", files.len());
     for chunk in files.chunks(FILES_AT_ONCE) {
         let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_input(path, profiles)).collect();
         for (path, part) in chunk.iter().zip(parts) {
-            let taken = part.and_then(|part| progress.aside(|| take(part))).with_context(|| path.display().to_string());
+            let taken = part.and_then(|part| progress.aside(|| take(path, part))).with_context(|| path.display().to_string());
             progress.step();
             match taken {
                 Ok(()) => {}
                 Err(error) if strict || files.len() == 1 || error.is::<Requirement>() => return Err(error),
+                Err(error) if error.is::<MissingMap>() => without_map.push(error),
                 Err(error) => {
                     progress.aside(|| eprintln!("bbprof: skipped {error:#}"));
                     num_damaged += 1;
@@ -95,6 +143,9 @@ pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, mut take: impl FnMu
             }
         }
     }
+    drop(progress);
+    let is_none_left = num_damaged + without_map.len() == files.len();
+    num_damaged += skip(without_map, is_none_left)?;
     if num_damaged == files.len() {
         bail!("none of the {num_damaged} inputs can be read");
     }
@@ -111,14 +162,9 @@ pub(crate) struct Images {
 }
 
 impl Images {
-    /// Looks in `maps` first.
-    pub(crate) fn new(maps: &MapArgs) -> Self {
-        Self { finder: MapFinder::new(&maps.maps), images: HashMap::new(), for_many: false }
-    }
-
-    /// Likewise, to solve the counters of many processes one after the other.
+    /// To solve the counters of many processes one after the other; looks in `maps` first.
     pub(crate) fn for_many(maps: &MapArgs) -> Self {
-        Self { for_many: true, ..Self::new(maps) }
+        Self { finder: MapFinder::new(&maps.maps), images: HashMap::new(), for_many: true }
     }
 
     /// Solves the counters of a profile.
@@ -151,12 +197,12 @@ impl Images {
 /// Reads, sums and solves; says how many inputs were damaged, and when nothing was counted. The profile is left to the end of the
 /// process: to free it piece by piece takes a tenth of a report's time.
 pub(crate) fn load(args: &ProfileArgs) -> Result<(ManuallyDrop<Profile>, usize)> {
-    let loaded = Loaded::read(&args.profiles, false)?;
+    let loaded = Loaded::read(&args.profiles, &args.maps, false)?;
     let num_damaged = loaded.num_damaged;
     if loaded.merged.images.is_empty() {
         eprintln!("bbprof: the profile is empty: no image of its processes has counters; were they built with bbprof?");
     }
-    let profile = loaded.solve(&args.maps)?;
+    let profile = loaded.solve()?;
     if profile.functions().next().is_some() && !profile.functions().any(|function| function.is_executed()) {
         eprintln!("bbprof: nothing was executed: all counts are 0");
     }

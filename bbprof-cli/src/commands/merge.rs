@@ -12,7 +12,7 @@ pub(crate) struct MergeArgs {
     /// The merged profile (.bbprof)
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Stop at the first damaged input, instead of leaving it out
+    /// Stop at an input that is damaged, or whose build map is not found, instead of leaving it out
     #[arg(long)]
     strict: bool,
     /// Raw (.bbraw) or merged (.bbprof) profiles, or folders of them
@@ -23,8 +23,8 @@ pub(crate) struct MergeArgs {
 }
 
 pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
-    let mut loaded = Loaded::read(&args.profiles, args.strict)?;
-    loaded.find_maps(&args.maps)?;
+    let mut loaded = Loaded::read(&args.profiles, &args.maps, args.strict)?;
+    loaded.read_maps()?;
     to_file(&args.output, |out| out.write_all(&loaded.merged.encode()))?;
     Ok(if loaded.num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
 }

@@ -103,7 +103,7 @@ fn write_copies_of(profile: &Profile, wanted: &str, top: usize, style: Style) ->
 
 /// The summary of all profiles in `folder`, as `cargo bbprof run` prints it at the end.
 pub(crate) fn write_run_summary(folder: &Path, colour: Option<&OsStr>, out: &mut dyn Write) -> Result<()> {
-    let profile = Loaded::read(&[folder.to_owned()], false)?.solve(&MapArgs::default())?;
+    let profile = Loaded::read(&[folder.to_owned()], &MapArgs::default(), false)?.solve()?;
     let options = SummaryOptions {
         top: 10,
         sort: SortBy::Instructions,

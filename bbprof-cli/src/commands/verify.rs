@@ -30,12 +30,12 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
     // What cannot be read is told before anything is said to be exact.
-    let against = if args.against.is_empty() { None } else { Some(Loaded::read(&args.against, false)?.solve(&args.input.maps)?) };
+    let against = if args.against.is_empty() { None } else { Some(Loaded::read(&args.against, &args.input.maps, false)?.solve()?) };
     let mut images = Images::for_many(&args.input.maps);
     // Its lines are never cut: each is an exception with its reason.
     let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
     let mut verdict = Verdict::new(style);
-    let num_damaged = each_input(&args.input.profiles, false, |part| {
+    let num_damaged = each_input(&args.input.profiles, false, |_, part| {
         let profile = images.solve(part)?;
         to_stdout(|out| {
             verdict.add(&profile, out)?;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
 
 /// Compares the sum of the profiles with the sum of the others; whether they agree.
 fn compare(args: &VerifyArgs, against: &Profile) -> Result<bool> {
-    let comparison = Loaded::read(&args.input.profiles, false)?.solve(&args.input.maps)?.compare_with(against);
+    let comparison = Loaded::read(&args.input.profiles, &args.input.maps, false)?.solve()?.compare_with(against);
     to_stdout(|out| {
         for difference in &comparison.disagreements {
             writeln!(out, "differs: {}: {}", demangle(&difference.symbol), difference.what)?;

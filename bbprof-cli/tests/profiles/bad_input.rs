@@ -107,6 +107,53 @@ fn pipes_in_folders_are_named_and_left_alone() {
     assert!(matches!(said[..], [f, link] if f.contains("skipped ./f.bbraw: a pipe") && link.contains("./link.bbraw")), "{said:?}");
 }
 
+/// Programs that a configuration runs once leave profiles, but no maps.
+#[test]
+fn profiles_without_their_maps_among_others_are_named_and_left_out() {
+    let (folder, gone) = (Folder::new(), Folder::of_source("conftest.c"));
+    folder.write("a.bbraw", &folder.raw(1, 5));
+    folder.write("z.bbraw", &folder.raw(2, 6));
+    let conftest = gone.raw(3, 7);
+    fs::remove_file(gone.path("app.bbmap")).expect("there");
+    folder.write("c.bbraw", &conftest);
+    let id = conftest.images[0].build_id.to_string();
+    let lcov = folder.bbprof(&["export", "lcov=-", "."]);
+    one_message(&lcov, 4, &["skipped ./c.bbraw: ", "no build map", &id]);
+    assert!(lcov.out.contains("\nDA:4,11\n"), "{}", lcov.out);
+    let files = ["a.bbraw", "c.bbraw", "z.bbraw"];
+    let verify = folder.bbprof(&[&["verify"], &files[..]].concat());
+    one_message(&verify, 4, &["skipped c.bbraw: ", "no build map", &id]);
+    assert!(verify.out.contains("\nexact: 4 functions") && verify.out.contains("in 2 processes"), "{}", verify.out);
+    one_message(&folder.bbprof(&[&["merge", "-o", "m.bbprof"], &files[..]].concat()), 4, &["skipped c.bbraw: "]);
+    fs::remove_file(folder.path("m.bbprof")).expect("merged");
+    one_message(&folder.bbprof(&[&["merge", "--strict", "-o", "m.bbprof"], &files[..]].concat()), 2, &["c.bbraw", "no build map"]);
+    assert!(!folder.path("m.bbprof").exists());
+    // None is left, or the one that was asked for is not: an error.
+    folder.write("d.bbraw", &conftest);
+    for words in
+        [&["report", "c.bbraw"][..], &["report", "c.bbraw", "d.bbraw"], &["verify", "c.bbraw"], &["verify", "d.bbraw", "c.bbraw"]]
+    {
+        one_message(&folder.bbprof(words), 2, &["error: ", "no build map", &id]);
+    }
+}
+
+/// The map may be in an input that comes later, or beside the same program elsewhere.
+#[test]
+fn a_map_that_any_input_leads_to_is_found_for_all() {
+    let folder = Folder::new();
+    let mut raw = folder.raw(1, 5);
+    raw.images[0].path = b"/absent/app".to_vec();
+    folder.write("a.bbraw", &raw);
+    folder.write("b.bbraw", &folder.raw(2, 6));
+    one_message(&folder.bbprof(&["report", "a.bbraw"]), 2, &["no build map"]);
+    let both = folder.bbprof(&["export", "lcov=-", "a.bbraw", "b.bbraw"]);
+    assert!(both.code == 0 && both.out.contains("\nDA:4,11\n"), "{}{}", both.err, both.out);
+    assert_eq!(folder.bbprof(&["merge", "-o", "m.bbprof", "b.bbraw"]).code, 0);
+    fs::remove_file(folder.path("app.bbmap")).expect("there");
+    let both = folder.bbprof(&["export", "lcov=-", "a.bbraw", "m.bbprof"]);
+    assert!(both.code == 0 && both.out.contains("\nDA:4,11\n"), "{}{}", both.err, both.out);
+}
+
 #[test]
 fn profiles_in_which_nothing_ran() {
     let folder = Folder::new();
