@@ -81,7 +81,9 @@ impl MapFinder {
                 }
                 match build_id_of(&given).with_context(|| format!("{}: cannot be used as a build map", given.display()))? {
                     found if found == build_id => return Ok(given),
-                    other => others.push((other, given)),
+                    other if is_of(&given, image) => others.push((other, given)),
+                    // Of another image of the process.
+                    _ => {}
                 }
             }
         }
@@ -131,6 +133,13 @@ fn missing(build_id: BuildId, image: &Path, others: &[(BuildId, PathBuf)]) -> St
             "{image}: no build map with build id {build_id} is beside it, in BBPROF_MAPS or in the map cache; pass --map FILE or --map FOLDER, or build and run again"
         ),
     }
+}
+
+/// Whether a map is of an image of this name.
+fn is_of(map: &Path, image: &Path) -> bool {
+    let beside = |image: &OsStr| map.file_stem() == Some(image) && map.extension() == Some(OsStr::new(EXTENSION));
+    let linked = || BuildMap::decode(&std::fs::read(map).ok()?).ok().map(|map| PathBuf::from(map.body.output));
+    image.file_name().is_none_or(|image| beside(image) || linked().is_some_and(|output| output.file_name() == Some(image)))
 }
 
 fn build_id_of(path: &Path) -> Result<BuildId> {
