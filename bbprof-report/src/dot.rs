@@ -90,8 +90,22 @@ fn line_ranges(profile: &Profile, positions: &[(bbprof_profile::FileId, u32, u32
     ranges.into_iter().take(4).map(text).collect()
 }
 
-/// A string of the DOT language; line ends are `\n`, other control characters `?`.
+/// Bytes of a string, at most: graphviz 2 refuses those of 16,384.
+const LONGEST: usize = 16_000;
+
+/// A string of the DOT language; line ends are `\n`, other control characters `?`. Where it is too long, the longest line ends in `...`.
 pub(crate) fn quoted(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(|line| one_line(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();
+    let mut lines: Vec<String> = text.split('\n').map(|line| one_line(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();
+    let length = lines.iter().map(|line| line.len() + 2).sum::<usize>();
+    if let Some(longest) = lines.iter_mut().max_by_key(|line| line.len()).filter(|_| length > LONGEST) {
+        let kept = longest.len().saturating_sub(length - LONGEST + 3);
+        let kept = (0..=kept).rev().find(|end| longest.is_char_boundary(*end)).unwrap_or(0);
+        longest.truncate(kept);
+        // Nor is an escape cut.
+        if (kept - longest.trim_end_matches('\\').len()) % 2 == 1 {
+            longest.pop();
+        }
+        longest.push_str("...");
+    }
     format!("\"{}\"", lines.join("\\n"))
 }

@@ -166,6 +166,19 @@ fn control_characters_do_not_pass() {
     }
 }
 
+/// Requires graphviz, which takes no longer strings. As template arguments, such names come from short symbols.
+#[test]
+fn dot_cuts_names_that_graphviz_does_not_take() {
+    for name in ["x".repeat(20_000), "ü".repeat(20_000), "\\".repeat(20_000), "a\"".repeat(20_000)] {
+        let profile = profile(std::slice::from_ref(&name));
+        let function = profile.functions().next().expect("one");
+        let graph = text(|out| report::write_dot(&profile, function, out));
+        let drawn: Value = serde_json::from_str(&filtered(graph.as_bytes(), "dot", &["-Tdot_json"])).expect("JSON");
+        let label = drawn["label"].as_str().expect("text");
+        assert!(label.starts_with(&name[..4_000]) && label.contains("...\\nentered 1 times"), "{}", &label[label.len() - 100..]);
+    }
+}
+
 /// As stdout when the reader of a pipe left; buffers of libraries fill with the long name.
 struct ClosedPipe;
 
