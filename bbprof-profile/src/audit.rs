@@ -43,6 +43,9 @@ impl fmt::Display for Exception {
     }
 }
 
+/// What a function that is never entered may come from, if not from lost counts.
+const REDIRECTED: &str = "; unless the linker or loader gave its name to another function (--wrap, --defsym, LD_PRELOAD)";
+
 impl Profile {
     /// Everything that is not exact: processes first, then functions in the order of the profile.
     #[must_use]
@@ -81,8 +84,10 @@ impl Profile {
             name: missing.name.to_owned(),
             block: None,
             reason: format!(
-                "called {} times by profiled code, but entered {} times; or the linker or loader gave its name to another function (--wrap, --defsym, LD_PRELOAD)",
-                missing.calls, missing.entries
+                "called {} times by profiled code, but entered {} times{}",
+                missing.calls,
+                missing.entries,
+                if missing.entries == 0 { REDIRECTED } else { "" }
             ),
         }));
         exceptions
