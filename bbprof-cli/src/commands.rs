@@ -6,6 +6,7 @@ mod dump;
 mod export;
 mod html;
 pub(crate) mod inputs;
+mod linked;
 mod look;
 mod merge;
 mod mix;

@@ -239,6 +239,33 @@ fn raw_profiles_that_are_not() {
 }
 
 #[test]
+fn sources_that_are_newer_than_the_program() {
+    let (parcel, run) = profiled();
+    let source = parcel.source().join("shelf.c");
+    let annotate = || Run::new(tool("bbprof")).arg("annotate").arg(&run.raw).arg("shelf_put").ok();
+    let fresh = annotate();
+    assert_eq!(fresh.stderr, "");
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    std::fs::File::options().append(true).open(&source).unwrap().set_modified(later).unwrap();
+    let warned = |outcome: &Outcome, words: &str| {
+        let said: Vec<&str> = outcome.stderr.lines().collect();
+        assert!(matches!(said[..], [line] if line.contains(words) && line.contains(source.to_str().unwrap())), "{said:?}");
+    };
+    let newer = annotate();
+    warned(&newer, "modified after the program was linked");
+    assert_eq!(newer.stdout, fresh.stdout);
+    let pages = format!("html={}", parcel.sandbox.join("pages").display());
+    let export = Run::new(tool("bbprof")).args(["export", &pages]).arg(&run.raw).ok();
+    warned(&export, "modified after the program was linked");
+    // When it was linked is not known any more.
+    let map = parcel.sandbox.join("old.bbmap");
+    std::fs::copy(parcel.source().join("parcel.bbmap"), &map).unwrap();
+    parcel.run(tool("bbprof-cc")).args(["-O2", "-o", "parcel", "main.c", "shelf.c"]).ok();
+    let again = Run::new(tool("bbprof")).arg("annotate").arg("--map").arg(&map).arg(&run.raw).arg("shelf_put").ok();
+    warned(&again, "built again since");
+}
+
+#[test]
 fn maps_that_do_not_match() {
     let (parcel, run) = profiled();
     let map = parcel.source().join("parcel.bbmap");

@@ -1,6 +1,8 @@
 //! `bbprof annotate`: source with counts.
 
+use super::export::read_source;
 use super::inputs::{MapArgs, ProfileArgs, load};
+use super::linked::{Linked, warning};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
@@ -56,7 +58,14 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
         ProfileArgs { profiles: profiles.iter().map(PathBuf::from).collect(), maps: MapArgs { maps: args.maps.maps.clone() } };
     let (profile, num_damaged) = load(&input)?;
     let subject = find(&profile, wanted)?;
-    let read = super::export::read_source;
+    let read = |path: &str| {
+        let text = read_source(path)?;
+        let modified = std::fs::metadata(path).and_then(|file| file.modified()).ok();
+        if let Some(doubt) = Linked::of(&profile).doubt(modified) {
+            eprintln!("{}", warning(path, doubt));
+        }
+        Ok(text)
+    };
     let style = args.look.style(&std::io::stdout());
     if args.ir {
         let Subject::Functions(functions) = &subject else {

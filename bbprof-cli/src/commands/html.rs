@@ -1,14 +1,15 @@
 //! `bbprof export html=...` and `bbprof diff --html`: the explorer, as a folder or as one file, with the sources that are here.
 
-use super::sizes::is_build;
+use super::linked::{Linked, warning};
 use crate::exit::require;
 use anyhow::{Context, Result};
 use bbprof_profile::{Diff, Profile};
 use bbprof_report::{Doubt, Earlier, ReadSource, SourceText, write_html_file, write_html_folder};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Written into folders that we made, so that a later report may replace an earlier one, and nothing else.
 const OWN_MARK: &str = "data/bbprof-explorer";
@@ -44,10 +45,14 @@ fn with_readers(
     write: impl FnOnce(Option<Earlier<'_>>, ReadSource<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let (now, before) = (Linked::of(profile), compared.map_or(Linked::Unknown, |compared| Linked::of(compared.earlier)));
-    let read_before = |path: &str| read(path, before);
+    // Sources are read in any order.
+    let newer = Mutex::new(BTreeSet::new());
+    let read_before = |path: &str| read(path, before, &newer);
     let earlier =
         compared.map(|&Compared { earlier: profile, diff, is_exact }| Earlier { profile, diff, is_exact, read: &read_before });
-    write(earlier, &|path| read(path, now))
+    let written = write(earlier, &|path| read(path, now, &newer));
+    newer.into_inner().unwrap_or_else(PoisonError::into_inner).iter().for_each(|warning| eprintln!("{warning}"));
+    written
 }
 
 /// An empty folder with our mark in it; an earlier report in it goes.
@@ -66,46 +71,13 @@ fn prepare(folder: &Path) -> Result<()> {
         .with_context(cannot)
 }
 
-/// What the images tell of the age of the program.
-#[derive(Clone, Copy, Debug)]
-enum Linked {
-    /// When the last of them was linked.
-    At(SystemTime),
-    /// Another build is in the place of one.
-    Again,
-    /// None is there any more.
-    Unknown,
-}
-
-impl Linked {
-    fn of(profile: &Profile) -> Self {
-        let mut linked = Self::Unknown;
-        for (path, build_id) in profile.image_builds() {
-            let Ok(bytes) = fs::read(path) else { continue };
-            let is_that_build = object::File::parse(&*bytes).is_ok_and(|file| is_build(&file, build_id));
-            let Ok(modified) = fs::metadata(path).and_then(|image| image.modified()) else { continue };
-            linked = match linked {
-                _ if !is_that_build => return Self::Again,
-                Self::At(other) => Self::At(other.max(modified)),
-                _ => Self::At(modified),
-            };
-        }
-        linked
+/// Notes the sources that are newer than the program.
+fn read(path: &str, linked: Linked, newer: &Mutex<BTreeSet<String>>) -> io::Result<SourceText> {
+    let modified = fs::metadata(path)?.modified().ok();
+    let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+    let doubt = linked.doubt(modified);
+    if doubt == Some(Doubt::Modified) {
+        newer.lock().unwrap_or_else(PoisonError::into_inner).insert(warning(path, Doubt::Modified));
     }
-
-    /// Why a text that was modified then may not be what was built.
-    fn doubt(self, modified: Option<SystemTime>) -> Option<Doubt> {
-        match self {
-            Self::At(linked) if modified.is_some_and(|modified| modified > linked) => Some(Doubt::Modified),
-            Self::Again => Some(Doubt::BuiltAgain),
-            Self::At(_) | Self::Unknown => None,
-        }
-    }
-}
-
-fn read(path: &str, linked: Linked) -> io::Result<SourceText> {
-    let path = PathBuf::from(path);
-    let modified = fs::metadata(&path)?.modified().ok();
-    let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-    Ok(SourceText { text, doubt: linked.doubt(modified) })
+    Ok(SourceText { text, doubt })
 }
