@@ -9,8 +9,10 @@ mod linker;
 mod pinned;
 
 use crate::cache_lock::InUse;
+use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
+use crate::plugin::PluginOptions;
 use crate::roles::Language;
 use crate::shim;
 use crate::tools::ToolSettings;
@@ -24,7 +26,7 @@ use std::process::Command;
 
 /// Becomes clang.
 pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
-    let mut arguments = Arguments::parse(&argv[1..])?;
+    let mut arguments = Arguments::parse(&argv[1..], PluginOptions::default())?;
     if !arguments.is_plain {
         InUse::now().until_all_end()?;
     }
@@ -46,6 +48,12 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
             (installation, clang.clone(), wanted.then(|| c.plugin.clone()))
         }
         None => {
+            if !arguments.is_plain && arguments.plugin.is_none() {
+                let settings = Settings::from_file_above(&std::env::current_dir()?)?;
+                let weights = arguments.options.weights.take();
+                arguments = Arguments::parse(&argv[1..], settings.plugin_options()?)?;
+                arguments.options.weights = weights.or(arguments.options.weights);
+            }
             let pinned = pinned::clang_and_plugin(language, &arguments.options, arguments.is_plain)?;
             (Installation::find()?, pinned.clang, arguments.plugin.clone().or(pinned.plugin))
         }

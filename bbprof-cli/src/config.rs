@@ -3,7 +3,7 @@
 //! Single values of a nearer place win: command line, `bbprof.toml`, package, workspace. Patterns add up. Unknown keys are errors.
 
 use crate::exit::require;
-use crate::plugin::{Counters, Extra, Filters, Part, Storage, path_array, path_limit};
+use crate::plugin::{Counters, Extra, Filters, Part, PluginOptions, Storage, path_array, path_limit};
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Deserialize;
@@ -122,6 +122,22 @@ impl Settings {
                 Err(error) => require!("{} [{table}]: {error}", manifest.display()),
             },
         }
+    }
+
+    /// What the plugin is told of them.
+    pub(crate) fn plugin_options(&self) -> Result<PluginOptions> {
+        Ok(PluginOptions {
+            counters: self.counters.unwrap_or_default(),
+            storage: self.storage.unwrap_or_default(),
+            path_limit: self.path_limit()?,
+            path_array: self.path_array()?,
+            without: self.without.clone(),
+            with: self.with.clone(),
+            ir: self.ir.unwrap_or_default(),
+            filters: self.filters()?,
+            weights: self.frequencies()?,
+            ..PluginOptions::default()
+        })
     }
 
     /// The dependencies to instrument.

@@ -39,24 +39,16 @@ pub(crate) struct EnvOptions {
 /// Prints the variables to stdout; what is missing, to stderr.
 pub(crate) fn print(options: EnvOptions) -> Result<()> {
     let mut variables = Vec::new();
-    let settings = options.settings.clone().or(Settings::from_file_above(&std::env::current_dir()?)?);
-    if settings.deps.is_some() {
+    if options.settings.deps.is_some() {
         require!(
             "--deps: in this environment every crate that is compiled with RUSTFLAGS is instrumented; use cargo bbprof to choose"
         );
     }
-    let plugin_options = PluginOptions {
-        counters: settings.counters.unwrap_or_default(),
-        storage: settings.storage.unwrap_or_default(),
-        path_limit: settings.path_limit()?,
-        path_array: settings.path_array()?,
-        without: settings.without.clone(),
-        with: settings.with.clone(),
-        ir: settings.ir.unwrap_or_default(),
-        filters: settings.filters()?,
-        weights: settings.frequencies()?,
-        ..PluginOptions::default()
-    };
+    let settings = options.settings.clone().or(Settings::from_file_above(&std::env::current_dir()?)?);
+    if settings.deps.is_some() {
+        say("deps of bbprof.toml does not hold here: every crate that is compiled with RUSTFLAGS is instrumented");
+    }
+    let plugin_options = settings.plugin_options()?;
     let installation = Installation::find()?;
     let rust = rust(&installation, &PluginOptions { tagged: true, ..plugin_options.clone() }, &mut variables);
     let c = c(&installation, &plugin_options, &mut variables);

@@ -88,6 +88,9 @@ fn headers_or_compilers_that_are_not_there() {
     let path = format!("{}:/usr/bin:/bin", config.parent().unwrap().display());
     let outcome = parcel.run(tool("bbprof-cc")).args(["-c", "main.c"]).env("BBPROF_CC", &clang).env("PATH", &path).outcome();
     says(&outcome, MISSING, &["/nowhere/include", "PassManager.h", "llvm-21-dev"]);
+    // Itself.
+    let outcome = parcel.run(tool("bbprof-cc")).args(["-c", "main.c"]).env("BBPROF_CC", tool("bbprof-cc")).outcome();
+    says(&outcome, MISSING, &["own compiler driver", "BBPROF_CC"]);
     // No linker behind clang.
     let outcome = parcel.run(tool("bbprof-cc")).args(["main.c", "shelf.c", "-fuse-ld=missing"]).outcome();
     says(&outcome, MISSING, &["ld.missing", "no such linker"]);

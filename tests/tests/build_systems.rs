@@ -260,3 +260,26 @@ fn a_cache_in_use_is_not_cleaned() {
     assert!(!cache.exists());
     assert_eq!(clean().ok().stderr, "", "nothing is left to remove");
 }
+
+/// `bbprof.toml` holds for `bbprof-cc`, too; its command line wins; and what stands in response files is seen.
+#[test]
+fn settings_of_the_compiler_driver() {
+    let parcel = Parcel::new("settings");
+    let cc = |words: &[&str]| parcel.run(tool("bbprof-cc")).args(words);
+    let verified = |program: &str| {
+        let run = ProfiledRun::of(&parcel.source().join(program), &[], &parcel.sandbox);
+        Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok().text()
+    };
+    std::fs::write(parcel.source().join("bbprof.toml"), "counters = \"check\"\n").unwrap();
+    cc(&["-O2", "main.c", "shelf.c", "-o", "checked"]).ok();
+    assert!(verified("checked").contains("edges compared with counters of their own"));
+    cc(&["-O2", "--bbprof-counters=edges", "main.c", "shelf.c", "-o", "counted"]).ok();
+    assert!(!verified("counted").contains("edges compared with counters of their own"));
+    std::fs::write(parcel.source().join("flags.rsp"), "-O2 -flto\n").unwrap();
+    let linked = cc(&["@flags.rsp", "main.c", "shelf.c", "-o", "from-file"]).ok();
+    assert!(linked.stderr.contains("-flto is not supported"), "{}", linked.stderr);
+    assert!(verified("from-file").contains("exact"));
+    std::fs::write(parcel.source().join("bbprof.toml"), "counter = \"check\"\n").unwrap();
+    let refused = cc(&["-c", "main.c"]).outcome().expect_code(2);
+    assert!(refused.stderr.contains("bbprof.toml") && refused.stderr.contains("counter"), "{}", refused.stderr);
+}

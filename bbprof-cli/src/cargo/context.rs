@@ -73,19 +73,7 @@ impl Context {
         let settings = all_settings(options.settings, &metadata, package_in_view(&metadata, &words))?;
         let deps = settings.deps();
         let packages = Packages::of(&metadata, &words, &deps)?;
-        let plugin_options = PluginOptions {
-            counters: settings.counters.unwrap_or_default(),
-            storage: settings.storage.unwrap_or_default(),
-            path_limit: settings.path_limit()?,
-            path_array: settings.path_array()?,
-            without: settings.without.clone(),
-            with: settings.with.clone(),
-            tls: packages.tls(),
-            ir: settings.ir.unwrap_or_default(),
-            filters: settings.filters()?,
-            weights: settings.frequencies()?,
-            tagged: true,
-        };
+        let plugin_options = PluginOptions { tls: packages.tls(), tagged: true, ..settings.plugin_options()? };
         let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
         if rustc_plugin.to_string_lossy().contains(char::is_whitespace) {
             require!(

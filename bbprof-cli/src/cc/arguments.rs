@@ -33,11 +33,21 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the words after the program's name.
-    pub(crate) fn parse(words: &[OsString]) -> Result<Self> {
-        let mut arguments = Self { links: true, ..Self::default() };
+    /// Reads the words after the program's name, which say more than these options.
+    pub(crate) fn parse(words: &[OsString], options: PluginOptions) -> Result<Self> {
+        let mut arguments = Self { links: true, options, ..Self::default() };
         for word in words {
             let text = word.to_string_lossy();
+            if let Some(inner) = text.strip_prefix('@').and_then(words_of_file) {
+                // What we do not know stays where it is: the words may be too many for a command line.
+                if inner.iter().any(|word| word.starts_with("--bbprof-")) {
+                    require!(
+                        "{text}: {}",
+                        "options of bbprof (--bbprof-...) are not looked for in response files; give them on the command line"
+                    );
+                }
+                inner.iter().for_each(|word| arguments.look_at(word));
+            }
             if let Some(profile) = text.strip_prefix("--bbprof-weights=") {
                 arguments.weights = Some(profile.into());
                 continue;
@@ -86,6 +96,11 @@ impl Arguments {
             }
         }
     }
+}
+
+/// The words of a response file; none if it is not one.
+fn words_of_file(path: &str) -> Option<Vec<String>> {
+    shlex::split(&std::fs::read_to_string(path).ok()?)
 }
 
 /// Whether there are sources, all of which are assembly, by their names' ends as clang has them.
@@ -155,7 +170,7 @@ mod tests {
     use crate::plugin::{Counters, Tls};
 
     fn parse(line: &str) -> Result<Arguments> {
-        Arguments::parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+        Arguments::parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>(), PluginOptions::default())
     }
 
     #[test]

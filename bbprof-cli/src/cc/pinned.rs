@@ -6,7 +6,7 @@
 use super::arguments::is_set;
 use crate::cache;
 use crate::installation::Installation;
-use crate::plugin::{Clang, PluginOptions, SUPPORTED_MAJORS, plugin_with_options};
+use crate::plugin::{Clang, PluginOptions, SUPPORTED_MAJORS, plugin_with_options, refuse_ourselves};
 use crate::roles::Language;
 use anyhow::Result;
 use std::ffi::OsString;
@@ -26,6 +26,7 @@ pub(crate) fn clang_and_plugin(language: Language, options: &PluginOptions, is_p
     if is_plain {
         // Only the program is wanted; that it is a supported clang was or will be found out by a compilation.
         if let Some(path) = first_by_name(chosen.as_ref(), language) {
+            refuse_ourselves(&path)?;
             return Ok(Pinned { clang: path, plugin: None });
         }
         return Ok(Pinned { clang: Clang::find(chosen.as_deref(), language == Language::Cxx)?.path, plugin: None });
@@ -33,6 +34,7 @@ pub(crate) fn clang_and_plugin(language: Language, options: &PluginOptions, is_p
     let Some(path) = first_by_name(chosen.as_ref(), language) else {
         return slow(chosen, language, options);
     };
+    refuse_ourselves(&path)?;
     let installation = Installation::find()?;
     // Says in words when the plugin's sources are not there.
     let glue = installation.glue()?;

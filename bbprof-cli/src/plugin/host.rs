@@ -142,6 +142,7 @@ impl Clang {
             let Ok(path) = which::which(chosen) else {
                 require!("{}: no such compiler", chosen.to_string_lossy());
             };
+            refuse_ourselves(&path)?;
             let Some(clang) = Self::ask(&path) else {
                 require!(
                     "{}: not a clang (its --version says no clang version); bbprof instruments with clang 20 to 22",
@@ -169,11 +170,21 @@ impl Clang {
     }
 
     fn ask(path: &Path) -> Option<Self> {
+        refuse_ourselves(path).ok()?;
         let words = duct::cmd!(path, "--version").stderr_null().read().ok()?;
         let (_, version) = words.lines().next()?.split_once("clang version ")?;
         let major = version.split('.').next()?.parse().ok()?;
         Some(Self { path: path.to_owned(), major })
     }
+}
+
+/// A compiler that is this program would call itself without end.
+pub(crate) fn refuse_ourselves(path: &Path) -> Result<()> {
+    let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
+    if own.is_some() && path.canonicalize().ok() == own {
+        require!("{}: this is bbprof's own compiler driver; BBPROF_CC and BBPROF_CXX name the clang that it calls", path.display());
+    }
+    Ok(())
 }
 
 #[cfg(test)]
