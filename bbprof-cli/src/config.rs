@@ -38,10 +38,10 @@ pub(crate) struct Settings {
     /// Leave out functions whose symbol matches (repeatable)
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
     pub exclude_fn: Vec<String>,
-    /// Instrument only functions whose source file matches (repeatable)
+    /// Instrument only functions whose source file matches, by its whole path or the end of it (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub include_file: Vec<String>,
-    /// Leave out functions whose source file matches (repeatable)
+    /// Leave out functions whose source file matches, by its whole path or the end of it (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub exclude_file: Vec<String>,
     /// Dependencies to instrument besides the workspace's members: none, all, or names [default: none]

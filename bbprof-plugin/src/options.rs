@@ -126,7 +126,8 @@ impl Options {
             })
         }
         let regex = |value: &str| Regex::new(value).map_err(|e| format!("{key}={value}: {e}"));
-        let glob = |value: &str| Glob::new(value).map(|g| g.compile_matcher()).map_err(|e| format!("{key}={value}: {e}"));
+        let glob =
+            |value: &str| Glob::new(&at_any_depth(value)).map(|g| g.compile_matcher()).map_err(|e| format!("{key}={value}: {e}"));
         match key {
             "counters" => {
                 self.mode = one_of(
@@ -186,6 +187,12 @@ impl Options {
 fn number_of_paths(key: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
     let number = value.parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("{key}={value}: expected a number of paths from {} to {}", range.start(), range.end()))
+}
+
+/// Files are compared by their whole paths: what is no whole path matches the end of one.
+fn at_any_depth(glob: &str) -> String {
+    let glob = glob.strip_prefix("./").unwrap_or(glob);
+    if glob.starts_with(['/', '*']) { glob.to_owned() } else { format!("**/{glob}") }
 }
 
 #[cfg(test)]

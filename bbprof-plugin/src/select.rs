@@ -46,6 +46,12 @@ mod tests {
         assert!(reason("include=^f", "g", None).is_some());
         assert!(reason("include=^f\nexclude-fn=f", "f", None).unwrap().contains("--exclude-fn f"));
         assert_eq!(reason("include-file=**/a.c", "g", Some("/x/a.c")), None);
+        for glob in ["a.c", "./a.c", "x/a.c", "x/*.c", "x/**", "/y/x/a.c", "*.c"] {
+            assert_eq!(reason(&format!("include-file={glob}"), "g", Some("/y/x/a.c")), None, "{glob}");
+        }
+        for glob in ["b/a.c", "/x/a.c", "y/a.c"] {
+            assert!(reason(&format!("include-file={glob}"), "g", Some("/y/x/a.c")).is_some(), "{glob}");
+        }
         assert!(reason("exclude-fn=^shapes::Square::area", "_ZNK6shapes6Square4areaEv", None).is_some());
         assert!(reason("exclude-fn=^demo::work$", "_ZN4demo4work17h0123456789abcdefE", None).is_some());
         assert!(reason("exclude-file=**/a.c", "g", Some("/x/a.c")).is_some());
