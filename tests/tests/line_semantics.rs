@@ -235,6 +235,11 @@ static int tried(int x) {
   if (x < 0 && //= one
       limit > x) //= other
     return 2; //= both
+  if (x >= 0) {
+    limit = 3;
+  } else if (x < -5) { //= otherwise
+    limit = 4;
+  }
   return 0;
 }
 int main() {
@@ -251,7 +256,7 @@ fn ends_of_blocks_that_nothing_else_ran_in() {
     let sandbox = Sandbox::new("left-at-once");
     let lines = lines(&sandbox, "bbprof-c++", "left.cpp", LEFT_AT_ONCE, &["-O0"]);
     assert_eq!(["endless", "test", "left", "call", "end of try", "one"].map(|name| lines[name]), [10; 6]);
-    for never in ["next", "caught", "other", "both"] {
+    for never in ["next", "caught", "other", "both", "otherwise"] {
         assert_eq!(lines[never], 0, "{never}");
     }
 }
