@@ -16,7 +16,7 @@
 //!     64     8  address of the global bank; 0 if it is empty
 //!     72     8  address of the presence table: one address per optional module, 0 when the linker left it out
 //!     80     8  number of optional modules
-//!     88     4  flags: bit 0 = shared library, bit 1 = some modules use `Delta`, bit 2 = statically linked
+//!     88     4  flags: bit 0 = shared library, bit 1 = some modules use `Delta`, bit 2 = statically linked, bit 3 = some use `Shared`
 //!     92     4  zero
 //!     96    96  zero; the runtime's own state
 //! ```
@@ -26,7 +26,7 @@
 /// First bytes of an image record.
 pub const MAGIC: &[u8; 8] = b"BBPROFIM";
 /// Version of the record; the runtime refuses another.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Size of the record in bytes.
 pub const SIZE_BYTES: usize = 192;
 /// Both banks are aligned and padded to this.
@@ -55,6 +55,9 @@ pub const FLAG_LIBRARY: u32 = 1;
 pub const FLAG_DELTA: u32 = 2;
 /// Flag: the image is linked statically.
 pub const FLAG_STATIC: u32 = 4;
+
+/// Flag: some of its modules use [`crate::manifest::Storage::Shared`].
+pub const FLAG_SHARED: u32 = 8;
 
 /// Type of the note.
 pub const NOTE_TYPE: u32 = 1;

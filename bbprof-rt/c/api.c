@@ -30,6 +30,7 @@ int process_dump(struct process *process, const char *path) {
     if (process->is_privileged)
         return -EPERM;
     process_lock(process);
+    shared_counters_look(process);
     thread_absorb_own_bank(process);
     if (path == NULL) {
         path_of_process(process, process->path_scratch[0], PATH_BYTES);
@@ -54,6 +55,7 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
     if (process == NULL)
         return -ENOSYS;
     process_lock(process);
+    shared_counters_look(process);
     thread_absorb_own_bank(process);
     uint32_t before = process->interrupted;
     process->interrupted = handlers_running(process);

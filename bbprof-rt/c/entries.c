@@ -44,6 +44,8 @@ static void entries_of_text(const char *kind, uint32_t image, const char *bytes,
 
 void entries_of_process(const struct process *process, entry_sink sink, void *context) {
     entries_of_text("PATH", RAW_PROCESS, process->executable, sink, context);
+    if (process->shares_counters)
+        entries_of_shared_counters(sink, context);
 }
 
 void entries_of_note(const char *note, entry_sink sink, void *context) {

@@ -4,10 +4,6 @@
 
 #define SIGNAL_OF_ABORT 6
 
-static void append_to_log(void *context, struct raw_entry *entry) {
-    raw_append(context, entry);
-}
-
 /* Has another process taken our file's name? Then its file stays, and ours is lost, unless this is another root or mount. */
 static bool name_is_taken(struct process *process) {
     const struct raw_file *raw = &process->raw;
@@ -46,8 +42,8 @@ static void note_strangers(struct process *process, int others) {
     if (has_tls && others > others_with_counters(process, BANK_TLS, BANK_TLS) && !process->has_noted_strangers) {
         process->has_noted_strangers = true;
         entries_of_note("A thread was running that neither pthread_create nor thrd_create made (libc makes some for timers, aio and "
-                        "look-ups): what such threads counted is lost; --storage=shared counts it.",
-                        append_to_log, process);
+                        "look-ups): what such threads counted is lost; --storage=atomic counts it.",
+                        raw_log, process);
     }
 }
 
@@ -56,6 +52,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     if (process->finished || process->pid != platform_process_id())
         return;
     process_lock(process);
+    shared_counters_look(process);
     thread_absorb_own_bank(process);
     int others = others_alive(process), running = 0;
     raw_set_interrupted(process, handlers_running(process));
@@ -91,6 +88,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
                    (process->announced == FATE_ABORT && fate == FATE_OWN_SIGNAL && status == SIGNAL_OF_ABORT);
     if (!is_part) {
         name_is_taken(process);
+        shared_counters_look(process);
         thread_absorb_own_bank(process);
         int others = others_alive(process);
         rescue(process, others != 0);
@@ -98,7 +96,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         if (fate == FATE_EXIT_AT_ONCE && others != 0)
             pool_help(process);
         if (exec_path != NULL)
-            entries_of_exec(exec_path, append_to_log, process);
+            entries_of_exec(exec_path, raw_log, process);
         process->announced = fate;
         raw_set_interrupted(process, handlers_running(process));
         raw_set_fate(process, fate, status, others_running_at_end(process, others));

@@ -61,10 +61,6 @@ static bool rehouse(struct process *process, struct image *image, enum bank bank
     return true;
 }
 
-static void append_to_log(void *context, struct raw_entry *entry) {
-    raw_append(context, entry);
-}
-
 static void restart_bank(struct process *process, struct image *image, enum bank bank) {
     struct segment *first = image->segments[bank];
     struct segment **link = &image->segments[bank];
@@ -73,7 +69,7 @@ static void restart_bank(struct process *process, struct image *image, enum bank
         bool own = segment->role == ROLE_COUNTS && segment->owner == process->forking_thread;
         if ((own || segment == first) && rehouse(process, image, bank, segment, own)) {
             if (segment->offset != 0)
-                entry_of_segment(image, bank, segment->offset, ROLE_COUNTS, append_to_log, process);
+                entry_of_segment(image, bank, segment->offset, ROLE_COUNTS, raw_log, process);
             link = &segment->next;
             continue;
         }
@@ -95,6 +91,7 @@ void fork_in_child(void) {
         process->start_ticks = platform_start_ticks();
         process->begun_ns = platform_wall_clock_ns();
         process->is_fork_child = true;
+        process->has_threads = process->shares_counters = false;
         process->has_complained = process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = false;
         process->finished = false;
         process->announced = FATE_NOT_SEEN;
@@ -110,7 +107,7 @@ void fork_in_child(void) {
         process->num_images = 0;
         for (struct image *image = process->images; image != NULL; image = image->next) {
             image->index = process->num_images++;
-            entries_of_image(image, append_to_log, process);
+            entries_of_image(image, raw_log, process);
             restart_bank(process, image, BANK_TLS);
             restart_bank(process, image, BANK_GLOBAL);
             path_tables_restart(process, image, interrupted != 0);

@@ -53,10 +53,6 @@ static const uint8_t *presence_of(struct process *process, const struct bbprof_i
     return bits;
 }
 
-static void append_to_log(void *context, struct raw_entry *entry) {
-    raw_append(context, entry);
-}
-
 /* The same library, loaded before and unloaded since: it counts on top. */
 static struct image *find_unloaded(struct process *process, const struct bbprof_image *record, const char *path) {
     for (struct image *image = process->images; image != NULL; image = image->next)
@@ -81,7 +77,7 @@ static struct image *create(struct process *process, const struct bbprof_image *
     };
     bytes_copy(image->build_id, record->build_id, sizeof image->build_id);
     bytes_copy(image->layout, record->layout, sizeof image->layout);
-    entries_of_image(image, append_to_log, process);
+    entries_of_image(image, raw_log, process);
     for (int bank = 0; bank < NUM_BANKS; bank++)
         if (image->counters[bank] != 0 && segment_create(process, image, (enum bank)bank, ROLE_COUNTS) == NULL)
             return NULL;

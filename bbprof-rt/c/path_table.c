@@ -20,10 +20,6 @@ struct path_chunk {
     bool in_file;
 };
 
-static void append_to_log(void *context, struct raw_entry *entry) {
-    raw_append(context, entry);
-}
-
 /* As path_count.c does it. The product's upper bytes depend on all bytes of both; they become the lower ones. */
 static struct raw_path **bucket_of(const struct path_table *table, uint64_t place, uint64_t number) {
     return &table->buckets[__builtin_bswap64((place + number) * PATH_MULTIPLIER) & table->mask];
@@ -70,7 +66,7 @@ static bool grow(struct process *process, const struct image *image, struct path
     *chunk = (struct path_chunk){.next = table->chunks, .records = records, .num_bytes = num_bytes, .capacity = capacity, .in_file = offset != 0};
     table->chunks = chunk;
     if (offset != 0)
-        entry_of_paths(image->index, offset, sizeof *records, capacity, append_to_log, process);
+        entry_of_paths(image->index, offset, sizeof *records, capacity, raw_log, process);
     return true;
 }
 
@@ -141,9 +137,9 @@ static void rehouse(struct process *process, const struct image *image, struct p
         for (uint32_t i = 0; i < chunk->used && records != NULL; i++)
             from[i] = records[i];
         entries_of_note("There was no room for the paths that were known at the fork: their counts are here only if an exit was seen.",
-                        append_to_log, process);
+                        raw_log, process);
     } else if (offset != 0) {
-        entry_of_paths(image->index, offset, sizeof *records, chunk->capacity, append_to_log, process);
+        entry_of_paths(image->index, offset, sizeof *records, chunk->capacity, raw_log, process);
         chunk->in_file = true;
     }
     if (records != NULL)

@@ -18,6 +18,7 @@
 #define entries_of_image bbprof_entries_of_image
 #define entries_of_note bbprof_entries_of_note
 #define entries_of_process bbprof_entries_of_process
+#define entries_of_shared_counters bbprof_entries_of_shared_counters
 #define entry_is bbprof_entry_is
 #define entry_is_whole bbprof_entry_is_whole
 #define entry_of_counters bbprof_entry_of_counters
@@ -142,6 +143,7 @@
 #define raw_contents_walk bbprof_raw_contents_walk
 #define raw_fate_word bbprof_raw_fate_word
 #define raw_fill_header bbprof_raw_fill_header
+#define raw_log bbprof_raw_log
 #define raw_map_over bbprof_raw_map_over
 #define raw_publish bbprof_raw_publish
 #define raw_reserve bbprof_raw_reserve
@@ -162,6 +164,7 @@
 #define segment_detach bbprof_segment_detach
 #define segments_sum bbprof_segments_sum
 #define segments_total bbprof_segments_total
+#define shared_counters_look bbprof_shared_counters_look
 #define snapshot_save bbprof_snapshot_save
 #define snapshot_write bbprof_snapshot_write
 #define stream_finish bbprof_stream_finish

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 11u
+#define PROCESS_ABI 12u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -96,6 +96,8 @@ struct process {
     bool is_privileged; /* who started it must not choose its files */
     bool is_fork_child;
     bool has_program; /* it was begun by the program, which no dlclose takes away */
+    bool has_threads; /* pthread_create or thrd_create made one, as far as a program's runtime was told */
+    bool shares_counters; /* several threads may have counted in storage `Shared`: noted */
     bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;
     bool finished;
     uint32_t announced; /* enum raw_fate: the end that the process announced last */
@@ -226,6 +228,8 @@ uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *off
 int raw_map_over(struct process *process, void *place, void *view, uint64_t offset, uint64_t num_bytes);
 /* False: it is not there. */
 bool raw_append(struct process *process, struct raw_entry *entry);
+/* The same, as an `entry_sink`. */
+void raw_log(void *process, struct raw_entry *entry);
 /* How many threads the last entry tells of that wait; 0 = it does not count. */
 void raw_set_waiting(struct process *process, uint32_t threads);
 void raw_set_fate(struct process *process, enum raw_fate fate, int status, int live_threads);
@@ -290,6 +294,11 @@ int others_running_soon(struct process *process, int others);
 void others_look(struct process *process, struct threads_look *look);
 /* Has each of them been in one and the same system call since that look? */
 bool others_have_waited(struct process *process, const struct threads_look *since);
+
+/* shared_counters.c */
+/* Notes that several threads may have counted in plain counters that they share. Called whenever that may have become so. */
+void shared_counters_look(struct process *process);
+void entries_of_shared_counters(entry_sink sink, void *context);
 
 /* finish.c */
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */

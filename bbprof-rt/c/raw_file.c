@@ -109,10 +109,6 @@ static void *grow(struct raw_file *raw, uint64_t num_bytes, uint64_t *offset, in
     return view;
 }
 
-static void append_to_log(void *context, struct raw_entry *entry) {
-    raw_append(context, entry);
-}
-
 static int begin(struct process *process) {
     struct raw_file *raw = &process->raw;
     struct file_identity identity;
@@ -136,7 +132,7 @@ static int begin(struct process *process) {
     raw->next_entry = (struct raw_entry *)(raw->header + 1);
     raw->entries_left = (RAW_PAGE_BYTES - sizeof(struct raw_header)) / sizeof(struct raw_entry);
     raw->in_use = true;
-    entries_of_process(process, append_to_log, process);
+    entries_of_process(process, raw_log, process);
     return 0;
 }
 
@@ -198,7 +194,7 @@ uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *off
                              "some counts are lost if the program does not end by exit");
             if (!process->has_noted_growth)
                 entries_of_note("The file could not grow: some counts were kept in memory only, they are here only if an exit was seen.",
-                                append_to_log, process);
+                                raw_log, process);
             process->has_noted_growth = true;
         }
     }
@@ -255,6 +251,10 @@ bool raw_append(struct process *process, struct raw_entry *entry) {
     store(raw->next_entry++, entry);
     raw->entries_left--;
     return true;
+}
+
+void raw_log(void *process, struct raw_entry *entry) {
+    raw_append(process, entry);
 }
 
 static void set(uint64_t *word, uint32_t value) {

@@ -4,10 +4,6 @@
  * as threads ran at once, and nothing is merged when a thread ends. */
 #include "process.h"
 
-static void append_to_log(void *context, struct raw_entry *entry) {
-    raw_append(context, entry);
-}
-
 struct segment *segment_create(struct process *process, struct image *image, enum bank bank, enum raw_role role) {
     struct segment *segment = process_allocate(process, sizeof *segment);
     if (segment == NULL)
@@ -18,7 +14,7 @@ struct segment *segment_create(struct process *process, struct image *image, enu
         return NULL;
     *segment = (struct segment){.view = view, .offset = offset, .role = (uint16_t)role};
     if (offset != 0)
-        entry_of_segment(image, bank, offset, role, append_to_log, process);
+        entry_of_segment(image, bank, offset, role, raw_log, process);
     struct segment **end = &image->segments[bank];
     while (*end != NULL)
         end = &(*end)->next;
@@ -70,7 +66,7 @@ void segment_attach(struct process *process, const struct image *image, enum ban
     segment->aside = place;
     if (process->raw.in_use && !process->has_noted_aside) {
         process->has_noted_aside = true;
-        entries_of_note("Some counters could not be mapped to the file: their counts are here only if an exit was seen.", append_to_log,
+        entries_of_note("Some counters could not be mapped to the file: their counts are here only if an exit was seen.", raw_log,
                         process);
     }
 }

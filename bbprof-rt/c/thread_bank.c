@@ -159,7 +159,7 @@ static bool enlarge_stack(const pthread_attr_t *attributes, pthread_attr_t *ours
             return false;
         if (current() != NULL)
             process_complain(current(), "", "", "the counters do not fit into a stack that the program made for a thread",
-                             "the thread gets another one; --storage=shared avoids it");
+                             "the thread gets another one; --storage=atomic avoids it");
         return pthread_attr_setstacksize(ours, size + bank) == 0;
     }
     return pthread_attr_getstacksize(ours, &size) == 0 && pthread_attr_setstacksize(ours, size + bank) == 0;
@@ -220,9 +220,22 @@ static bool counts_in_tls(void) {
     return current() != NULL && __bbprof_image.tls_counters != 0;
 }
 
+static void tell_of_threads(void) {
+    struct process *process = current();
+    if (process == NULL || __atomic_load_n(&process->has_threads, __ATOMIC_RELAXED))
+        return;
+    process_lock(process);
+    __atomic_store_n(&process->has_threads, true, __ATOMIC_RELAXED);
+    shared_counters_look(process);
+    process_unlock(process);
+}
+
 int threads_create(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     struct segment *segment = counts_in_tls() ? prepare_segment(current(), start, NULL, argument) : NULL;
-    return segment == NULL ? create_without(create, thread, attributes, start, argument) : create_with(create, thread, attributes, segment);
+    int why = segment == NULL ? create_without(create, thread, attributes, start, argument) : create_with(create, thread, attributes, segment);
+    if (why == 0)
+        tell_of_threads();
+    return why;
 }
 
 /* On all systems with this runtime a function that returns int may be called as if it returned a pointer; who joins the thread cuts
@@ -234,5 +247,7 @@ int threads_create_c11(create_function create, pthread_t *thread, int (*start)(v
         void *(*posix)(void *);
     } plain = {start};
     int why = segment == NULL ? create_without(create, thread, NULL, plain.posix, argument) : create_with(create, thread, NULL, segment);
+    if (why == 0)
+        tell_of_threads();
     return why == 0 ? thrd_success : why == ENOMEM ? thrd_nomem : thrd_error;
 }

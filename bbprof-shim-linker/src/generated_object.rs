@@ -112,7 +112,8 @@ impl Generator {
             ImageKind::Dynamic => 0,
             ImageKind::Static => image::FLAG_STATIC,
             ImageKind::Library => image::FLAG_LIBRARY,
-        } | if plan.uses_delta { image::FLAG_DELTA } else { 0 };
+        } | if plan.uses_delta { image::FLAG_DELTA } else { 0 }
+            | if plan.uses_shared { image::FLAG_SHARED } else { 0 };
         let mut record = [0_u8; image::SIZE_BYTES];
         let mut put = |at: usize, bytes: &[u8]| record[at..at + bytes.len()].copy_from_slice(bytes);
         put(0, image::MAGIC);

@@ -15,6 +15,8 @@ pub(crate) struct LinkPlan {
     pub map: BuildMap,
     /// Some modules use [`Storage::Delta`].
     pub uses_delta: bool,
+    /// Some modules use [`Storage::Shared`].
+    pub uses_shared: bool,
     /// Some modules count paths in hash tables.
     pub hashes_paths: bool,
     /// Ids of the modules that the linker may leave out, by position in the presence table.
@@ -26,7 +28,7 @@ pub(crate) struct LinkPlan {
 pub(crate) enum PlanError {
     #[error(
         "{origin}: its counters are thread-local as in executables, but this link makes a shared library ({output}); \
-         compile it with -fPIC (bbprof-cc then counts as libraries need it), or with --storage shared"
+         compile it with -fPIC (bbprof-cc then counts as libraries need it), or with --storage=shared (--bbprof-storage=shared of bbprof-cc)"
     )]
     TlsInLibrary { origin: String, output: String },
     #[error(
@@ -76,11 +78,12 @@ pub(crate) fn plan_link(modules: &[FoundModule<'_>], product: Product, output: &
     }
     let (modules_of_map, optional_modules) = distinct_modules(modules);
     let layout = layout_digest(&arrays);
-    let uses_delta = modules.iter().any(|module| module.manifest.header.storage == Storage::Delta);
+    let uses = |storage| modules.iter().any(|module| module.manifest.header.storage == storage);
+    let (uses_delta, uses_shared) = (uses(Storage::Delta), uses(Storage::Shared));
     let hashes_paths = modules.iter().any(|module| module.manifest.header.hashes_paths);
     let build_id = build_id(modules, layout, output);
     let body = Body { output: output.to_owned(), layout, tls_counters, global_counters, arrays, modules: modules_of_map };
-    Ok(LinkPlan { map: BuildMap { build_id, body }, uses_delta, hashes_paths, optional_modules })
+    Ok(LinkPlan { map: BuildMap { build_id, body }, uses_delta, uses_shared, hashes_paths, optional_modules })
 }
 
 fn agree(array: &ArrayHeader, storage: Storage, origin: &str, first: &Placed, first_origin: &str) -> Result<(), PlanError> {
@@ -171,6 +174,7 @@ mod tests {
         );
         assert_eq!((body.tls_counters, body.global_counters), (5, 12));
         assert!(plan.uses_delta);
+        assert!(!plan.uses_shared);
         assert!(plan.optional_modules.is_empty());
     }
 
