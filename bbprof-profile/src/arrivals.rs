@@ -4,9 +4,12 @@
 //! the set counts each visit once; a loop that stays in the set comes back without entering, so its turns are added: cycles of
 //! positive flow are taken out one after the other, each with the count of its rarest edge (the rule of gcov's line counts).
 //!
+//! Nodes without anything of the source that control reaches from the set only belong to it ([`BlankRegions`]).
+//!
 //! Nodes that only pass control on (one way out, nothing of the source in them) are looked through: what comes into the set
 //! by them arrives from where they got it.
 
+use crate::blank::BlankRegions;
 use bbprof_format::manifest::{Edge, EdgeKind};
 
 /// The flow of one function, by node.
@@ -30,6 +33,7 @@ pub(crate) struct Flow {
     /// By node: the set for which it was last looked through.
     passed_in: Vec<u32>,
     set: u32,
+    blank: BlankRegions,
 }
 
 impl Flow {
@@ -73,6 +77,7 @@ impl Flow {
                 only_target[from as usize] = edge.to.filter(|_| ways_out[from as usize] == 1);
             }
         }
+        let blank = BlankRegions::of(is_blank, edges, counts);
         let is_passage = is_blank.iter().zip(&only_target).map(|(blank, target)| *blank && target.is_some()).collect();
         Self {
             entering_begin: begin,
@@ -85,6 +90,7 @@ impl Flow {
             passage_of: vec![0; num_nodes],
             passed_in: vec![0; num_nodes],
             set: 0,
+            blank,
         }
     }
 
@@ -117,6 +123,19 @@ impl Flow {
                 }
             }
         }
+    }
+
+    /// Adds the blank nodes that control reaches from `nodes` (ascending) only; returns them, ascending. Those that control comes to from elsewhere, too, belong to
+    /// no line.
+    pub(crate) fn add_blank_between(&self, nodes: &mut Vec<u32>) -> Vec<u32> {
+        let mut added = self.blank.reached_only_from(nodes);
+        added.sort_unstable();
+        if !added.is_empty() {
+            nodes.extend(&added);
+            nodes.sort_unstable();
+            nodes.dedup();
+        }
+        added
     }
 
     /// Executions of edges into `nodes` from elsewhere; `passages`, nodes with one way out, are looked through, too.

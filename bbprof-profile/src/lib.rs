@@ -7,6 +7,7 @@
 mod against;
 mod arrivals;
 mod audit;
+mod blank;
 mod branches;
 mod call_graph;
 mod call_view;
@@ -33,6 +34,7 @@ mod scopes;
 mod solve;
 mod source;
 mod view;
+mod visits;
 
 pub use against::{Comparison, Disagreement};
 pub use audit::{Exception, ExceptionKind};

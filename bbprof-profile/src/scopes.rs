@@ -2,6 +2,7 @@
 
 use crate::arrivals::Flow;
 use crate::view::FunctionView;
+use crate::visits::Instance;
 use bbprof_format::manifest::{Location, LocationId, StringId};
 use std::collections::BTreeMap;
 
@@ -18,14 +19,24 @@ pub(crate) struct InlinedCopy<'p> {
 }
 
 impl InlinedCopy<'_> {
+    /// The line where its function begins; `None` = not known.
+    pub(crate) fn first_line(&self) -> Option<Instance> {
+        let Location { function, inlined_at, file, function_line, .. } = *self.location;
+        (function_line > 0).then_some(((function, inlined_at), file, function_line))
+    }
+
     /// How often it was executed: arrivals at its nodes, and the turns of loops around it, of which nothing else may be left.
     pub(crate) fn executions(&self, function: FunctionView<'_>, flow: &mut Flow) -> u128 {
         if !flow.is_complete() {
-            return crate::lines::hottest(function, &self.nodes);
+            return crate::visits::hottest(function, &self.nodes);
         }
         let scope = (self.location.function, self.location.inlined_at);
         let is_own = |location: &Location| (location.function, location.inlined_at) == scope;
-        flow.arrivals(&self.nodes, &[]) + flow.turns(&self.nodes, |from, _| is_within(function, from, is_own))
+        let mut nodes = self.nodes.clone();
+        let blank = flow.add_blank_between(&mut nodes);
+        let is_blank = |node: u32| blank.binary_search(&node).is_ok();
+        let is_inner = |from, to| if is_blank(from) { is_blank(to) } else { is_within(function, from, is_own) };
+        flow.arrivals(&nodes, &[]) + flow.turns(&nodes, is_inner)
     }
 }
 

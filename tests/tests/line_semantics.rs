@@ -2,17 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use bbprof_tests::{Run, Sandbox, gcov_lines, tool, traced_files};
+use bbprof_tests::{Cargo, Run, Sandbox, gcov_lines, tool, traced_files};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Compiles and runs a source file; gives the trace file's lines of it, by a `//= NAME` at the end of each line that has one.
-fn lines(sandbox: &Sandbox, compiler: &str, name: &str, text: &str, options: &[&str]) -> std::collections::BTreeMap<String, u64> {
+fn lines(sandbox: &Sandbox, compiler: &str, name: &str, text: &str, options: &[&str]) -> BTreeMap<String, u64> {
     let source = sandbox.write(name, text);
     let (binary, raw) = (sandbox.join("program"), sandbox.join("run.bbraw"));
     Run::new(tool(compiler)).args(options).arg(&source).arg("-o").arg(&binary).in_folder(sandbox.path()).ok();
     let _ = std::fs::remove_file(&raw);
     Run::new(&binary).env("BBPROF_OUT", &raw).in_folder(sandbox.path()).ok();
-    let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(&raw).ok().text();
+    named_lines(&raw, &source, text)
+}
+
+fn named_lines(raw: &Path, source: &Path, text: &str) -> BTreeMap<String, u64> {
+    let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(raw).ok().text();
     let traced = &traced_files(&trace)[source.to_str().unwrap()];
     let named = (1_u32..).zip(text.lines()).filter_map(|(number, line)| Some((number, line.split_once("//= ")?.1.to_owned())));
     named.filter_map(|(number, name)| Some((name, *traced.lines.get(&number)?))).collect()
@@ -246,6 +252,13 @@ int main() {
   int sum = 0;
   for (int i = 10; i < 20; i++)
     sum += first(i) + tried(i);
+  int turns = 0;
+  for (int i = 0; i < 9; i++)
+    for (;;) { //= some turns
+      if (turns >= 2) //= test of them
+        break;
+      turns++;
+    }
   return sum != 10;
 }
 ";
@@ -259,6 +272,7 @@ fn ends_of_blocks_that_nothing_else_ran_in() {
     for never in ["next", "caught", "other", "both", "otherwise"] {
         assert_eq!(lines[never], 0, "{never}");
     }
+    assert_eq!((lines["some turns"], lines["test of them"]), (11, 11), "what begins and what turns");
 }
 
 const TIGHT: &str = "\
@@ -286,5 +300,51 @@ fn inlined_functions_in_loops_of_one_block() {
         let lines = lines(&sandbox, "bbprof-cc", "tight.c", TIGHT, &[level, "-g", "-fno-unroll-loops", "-fno-vectorize"]);
         assert_eq!((lines["inlined"], lines["its body"], lines["in a loop"]), (12345, 12345, 12345), "{level}");
         assert_eq!((lines["with a loop"], lines["its turns"], lines["once"]), (1, 777, 1), "{level}");
+    }
+}
+
+const UNWINDS: &str = "\
+use std::hint::black_box;
+
+#[inline(never)]
+fn unwinds(x: u64) -> usize { //= unwinds
+    let text = vec![x; 3];
+    assert!(x < 7); //= assertion
+    text.len()
+}
+
+fn sum<const N: usize>(numbers: [u64; N]) -> u64 { //= sum
+    numbers.iter().sum()
+}
+
+fn main() {
+    std::panic::set_hook(Box::new(|_| ()));
+    let mut total = 0;
+    for x in 0..black_box(10) {
+        total += std::panic::catch_unwind(|| unwinds(x)).unwrap_or(0);
+        total += sum([x; 3]) as usize; //= filled
+        let pair = (x, [x; 4]); //= filled once
+        total += pair.1.len();
+    }
+    black_box(total);
+}
+";
+
+/// What rustc makes without a line, the loop that fills an array, does not leave the line; what goes on with a panic, at a function's first line, is no entry.
+#[test]
+fn unwinding_and_filled_arrays_of_rust() {
+    let sandbox = Sandbox::new("unwinds");
+    sandbox.write("Cargo.toml", "[package]\nname = \"unwinds\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
+    sandbox.write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"unwinds\"\nversion = \"0.1.0\"\n");
+    let source = sandbox.write("src/main.rs", UNWINDS);
+    let package = Cargo::new(sandbox.path(), sandbox.join("target"));
+    for (more, lines_of_code) in [(&[][..], true), (&["--release"], false)] {
+        let _ = std::fs::remove_dir_all(sandbox.join("raw"));
+        package.profiled("run", &[&["--quiet", "--no-report"], more].concat(), &sandbox).ok();
+        let lines = named_lines(&sandbox.raw_profiles("raw")[0], &source, UNWINDS);
+        assert_eq!((lines["unwinds"], lines["sum"]), (10, 10), "{more:?}");
+        if lines_of_code {
+            assert_eq!((lines["assertion"], lines["filled"], lines["filled once"]), (10, 10, 10));
+        }
     }
 }
