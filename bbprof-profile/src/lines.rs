@@ -6,13 +6,14 @@
 
 use crate::arrivals::Flow;
 use crate::branches::branches_of;
-use crate::scopes::{InlinedCopy, inlined_copies};
+use crate::scopes::{InlinedCopy, Scope, inlined_copies};
 use crate::view::FunctionView;
 use crate::visits::{Instance, Part, Place, Visits, instance, jump};
 use crate::{FileId, Profile};
 use bbprof_format::manifest::EdgeKind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Counts of all source lines of a profile.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -115,6 +116,14 @@ fn sum(lines: &[(FileId, u32, Line)]) -> Line {
     })
 }
 
+/// The inlined copies in a function, and how often each was executed.
+type Copies<'p> = BTreeMap<Scope, (InlinedCopy<'p>, u128)>;
+
+/// Rust has no handlers of its own: what it has behind landing pads, but for what is inlined there, drops values.
+fn is_rust(function: FunctionView<'_>, (_, file, _): Instance) -> bool {
+    Path::new(function.module.string(file)).extension().is_some_and(|extension| extension == "rs")
+}
+
 /// What one function adds to the table.
 struct FunctionLines<'p> {
     symbol: &'p str,
@@ -128,20 +137,22 @@ impl<'p> FunctionLines<'p> {
         let mut flow = Flow::of(function);
         let branches = located_branches(function, &flow);
         let mut lines = Self { symbol: function.symbol(), lines: Vec::new(), functions: Vec::new(), branches };
-        let copies = inlined_copies(function);
-        let executions: Vec<u128> = copies.values().map(|copy| copy.executions(function, &mut flow)).collect();
-        let copies: Vec<(&InlinedCopy<'_>, u128)> = copies.values().zip(executions).collect();
+        let executed = |(scope, copy): (Scope, InlinedCopy<'p>)| {
+            let executions = copy.executions(function, &mut flow);
+            (scope, (copy, executions))
+        };
+        let copies: Copies<'p> = inlined_copies(function).into_iter().map(executed).collect();
         lines.add_lines(function, &copies, &mut flow);
         lines.add_source_functions(function, &copies);
         lines
     }
 
     /// One entry for each instance of a line.
-    fn add_lines(&mut self, function: FunctionView<'p>, copies: &[(&InlinedCopy<'_>, u128)], flow: &mut Flow) {
+    fn add_lines(&mut self, function: FunctionView<'p>, copies: &Copies<'p>, flow: &mut Flow) {
         let manifest = function.manifest;
         let mut places: Vec<Place> = Vec::new();
         let mut first_lines: BTreeMap<Instance, u128> =
-            copies.iter().filter_map(|(copy, executions)| Some((copy.first_line()?, *executions))).collect();
+            copies.values().filter_map(|(copy, executions)| Some((copy.first_line()?, *executions))).collect();
         if let (Some(file), true) = (manifest.file, manifest.line > 0) {
             let instance = ((manifest.symbol, None), file, manifest.line);
             first_lines.insert(instance, u128::from(function.counts.entries));
@@ -172,9 +183,13 @@ impl<'p> FunctionLines<'p> {
         for places in places.chunk_by(|a, b| a.instance == b.instance) {
             let instance = places[0].instance;
             let executions = first_lines.remove(&instance);
-            let visits = visits.count(places, executions.is_some(), flow);
-            let instructions = places.iter().map(|place| place.executed).sum();
-            self.add_line(function, instance, Line { count: visits.max(executions.unwrap_or(0)), instructions });
+            let arrivals = visits.count(places, executions.is_some(), flow);
+            let count = arrivals.max(executions.unwrap_or(0));
+            let copy = instance.0.1.and_then(|_| copies.get(&instance.0));
+            if count > 0 || !(is_rust(function, instance) && visits.are_cleanup(places, copy.map(|(copy, _)| &copy.nodes[..]))) {
+                let instructions = places.iter().map(|place| place.executed).sum();
+                self.add_line(function, instance, Line { count, instructions });
+            }
         }
         for (instance, executions) in first_lines {
             self.add_line(function, instance, Line { count: executions, instructions: 0 });
@@ -188,7 +203,7 @@ impl<'p> FunctionLines<'p> {
     }
 
     /// The function itself, and one entry for each inlined copy of another; a copy holds what is inlined into it.
-    fn add_source_functions(&mut self, function: FunctionView<'p>, copies: &[(&InlinedCopy<'_>, u128)]) {
+    fn add_source_functions(&mut self, function: FunctionView<'p>, copies: &Copies<'p>) {
         let manifest = function.manifest;
         let module = function.module;
         let mut own_last_line = manifest.line;
@@ -206,7 +221,7 @@ impl<'p> FunctionLines<'p> {
             let own = SourceFunction { entries, inlined: 0, last_line: own_last_line };
             self.functions.push((file, manifest.line, self.symbol, own));
         }
-        for (copy, executions) in copies {
+        for (copy, executions) in copies.values() {
             let Some((_, file, line)) = copy.first_line() else { continue };
             if let Some(file) = function.file_of(file) {
                 let inlined = SourceFunction { entries: 0, inlined: *executions, last_line: copy.location.line.max(line) };

@@ -137,6 +137,13 @@ impl<'p> Visits<'p> {
         arrivals + flow.turns(&reached, is_inner)
     }
 
+    /// Whether all of these `places` are reached through landing pads only, although the function that they are of is not: an inlined copy with these
+    /// `nodes`, or the one whose code it is.
+    pub(crate) fn are_cleanup(&self, places: &[Place], nodes: Option<&[u32]>) -> bool {
+        let is_behind = |node: u32| self.is_behind_pads[node as usize];
+        places.iter().all(|place| is_behind(place.node)) && nodes.is_none_or(|nodes| nodes.iter().any(|node| !is_behind(*node)))
+    }
+
     /// The jumps that visit the line, and with them its code. They do where all that it has of code is what a `try` or an endless loop has there for
     /// the less usual: an exception, another turn.
     fn visiting_jumps(&self, own: Instance, flow: &Flow) -> Vec<u32> {

@@ -325,6 +325,11 @@ fn main() {
         total += sum([x; 3]) as usize; //= filled
         let pair = (x, [x; 4]); //= filled once
         total += pair.1.len();
+        let texts = [
+            String::from(\"a\"), //= within
+            String::from(\"b\"),
+        ]; //= end
+        total += texts.len();
     }
     black_box(total);
 }
@@ -344,7 +349,8 @@ fn unwinding_and_filled_arrays_of_rust() {
         let lines = named_lines(&sandbox.raw_profiles("raw")[0], &source, UNWINDS);
         assert_eq!((lines["unwinds"], lines["sum"]), (10, 10), "{more:?}");
         if lines_of_code {
-            assert_eq!((lines["assertion"], lines["filled"], lines["filled once"]), (10, 10, 10));
+            assert_eq!((lines["assertion"], lines["filled"], lines["filled once"], lines["within"]), (10, 10, 10, 10));
+            assert!(!lines.contains_key("end"), "only a panic would drop values there");
         }
     }
 }
