@@ -33,8 +33,7 @@ int process_dump(struct process *process, const char *path) {
     shared_counters_look(process);
     thread_absorb_own_bank(process);
     if (path == NULL) {
-        path_of_process(process, process->path_scratch[0], PATH_BYTES);
-        path_insert_number(process->path_scratch[0], sizeof process->path_scratch[0], process->path_scratch[0], ++process->num_dumps);
+        path_of_dump(process, process->path_scratch[0], PATH_BYTES, ++process->num_dumps);
         path = process->path_scratch[0];
     }
     uint32_t before = process->interrupted;

@@ -42,10 +42,24 @@ static void entries_of_text(const char *kind, uint32_t image, const char *bytes,
     }
 }
 
+static const char *const NOTES_FOR_GOOD[NUM_NOTES_FOR_GOOD] = {
+    [NOTE_SHARED_COUNTERS] = "Several threads may have counted in storage shared, whose counters are plain: increments that two of them made at once are "
+                             "lost; --storage=thread and atomic lose none.",
+    [NOTE_CLEARED_BANK] = "A thread ended by a bare system call, and another one got its stack: what it counted is lost; --storage=atomic keeps it.",
+};
+
+void note_for_good(struct process *process, enum note_for_good note) {
+    if ((process->noted_for_good & 1u << note) != 0)
+        return;
+    process->noted_for_good |= 1u << note;
+    entries_of_note(NOTES_FOR_GOOD[note], raw_log, process);
+}
+
 void entries_of_process(const struct process *process, entry_sink sink, void *context) {
     entries_of_text("PATH", RAW_PROCESS, process->executable, sink, context);
-    if (process->shares_counters)
-        entries_of_shared_counters(sink, context);
+    for (unsigned note = 0; note < NUM_NOTES_FOR_GOOD; note++)
+        if ((process->noted_for_good & 1u << note) != 0)
+            entries_of_note(NOTES_FOR_GOOD[note], sink, context);
 }
 
 void entries_of_note(const char *note, entry_sink sink, void *context) {

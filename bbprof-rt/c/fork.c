@@ -91,7 +91,8 @@ void fork_in_child(void) {
         process->start_ticks = platform_start_ticks();
         process->begun_ns = platform_wall_clock_ns();
         process->is_fork_child = true;
-        process->has_threads = process->shares_counters = false;
+        process->has_threads = false;
+        process->noted_for_good = 0;
         process->has_complained = process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = false;
         process->finished = false;
         process->announced = FATE_NOT_SEEN;

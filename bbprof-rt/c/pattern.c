@@ -20,10 +20,10 @@ static const char *end_of_pool(const char *next) {
 }
 
 /* The path; where `%m` ends in it, or 0. */
-static size_t expand(const struct process *process, char *path, size_t size) {
+static size_t expand(struct process *process, char *path, size_t size) {
     char host[65];
-    bool has_pid = false;
     size_t pool_at = 0;
+    process->path_has_pid = false;
     struct text text = text_in(path, size);
     for (const char *next = process->pattern; *next != '\0'; next++) {
         if (*next != '%' || next[1] == '\0') {
@@ -40,7 +40,7 @@ static size_t expand(const struct process *process, char *path, size_t size) {
         switch (*next) {
         case 'p':
             text_add_number(&text, (uint64_t)process->pid);
-            has_pid = true;
+            process->path_has_pid = true;
             break;
         case 'e':
             add_file_name_part(&text, process->executable[0] != '\0' ? text_base_name(process->executable) : "program");
@@ -56,8 +56,10 @@ static size_t expand(const struct process *process, char *path, size_t size) {
         default: text_add_bytes(&text, next - 1, 2); break;
         }
     }
-    if (process->is_fork_child && !has_pid && pool_at == 0)
-        path_insert_number(path, size, path, (uint64_t)process->pid);
+    if (process->is_fork_child && !process->path_has_pid && pool_at == 0) {
+        path_insert_number(path, size, path, "", (uint64_t)process->pid);
+        process->path_has_pid = true;
+    }
     return pool_at;
 }
 
@@ -72,11 +74,23 @@ int path_of_process(struct process *process, char *path, size_t size) {
     return 0;
 }
 
-/* Puts `.<number>` before the extension. `path` may be `from`. */
-void path_insert_number(char *path, size_t size, const char *from, uint64_t number) {
-    char middle[24];
+/* The file's path with a number, and with the process id: a number alone may be that of a child. */
+void path_of_dump(struct process *process, char *path, size_t size, uint64_t number) {
+    if (process->raw.in_use)
+        bytes_copy(path, process->raw.path, text_length(process->raw.path) + 1);
+    else
+        path_of_process(process, path, size);
+    if (!process->path_has_pid && process->pool_at == 0)
+        path_insert_number(path, size, path, "", (uint64_t)process->pid);
+    path_insert_number(path, size, path, "", number);
+}
+
+/* Puts `.<what><number>` before the extension. `path` may be `from`. */
+void path_insert_number(char *path, size_t size, const char *from, const char *what, uint64_t number) {
+    char middle[32];
     struct text inserted = text_in(middle, sizeof middle);
     text_add(&inserted, ".");
+    text_add(&inserted, what);
     text_add_number(&inserted, number);
     size_t length = text_length(from), dot = length;
     size_t base = (size_t)(text_base_name(from) - from);

@@ -18,7 +18,6 @@
 #define entries_of_image bbprof_entries_of_image
 #define entries_of_note bbprof_entries_of_note
 #define entries_of_process bbprof_entries_of_process
-#define entries_of_shared_counters bbprof_entries_of_shared_counters
 #define entry_is bbprof_entry_is
 #define entry_is_whole bbprof_entry_is_whole
 #define entry_of_counters bbprof_entry_of_counters
@@ -36,6 +35,7 @@
 #define image_join bbprof_image_join
 #define image_leave bbprof_image_leave
 #define interposer_prepare bbprof_interposer_prepare
+#define note_for_good bbprof_note_for_good
 #define others_alive bbprof_others_alive
 #define others_have_waited bbprof_others_have_waited
 #define others_look bbprof_others_look
@@ -44,6 +44,7 @@
 #define others_running_soon bbprof_others_running_soon
 #define others_with_counters bbprof_others_with_counters
 #define path_insert_number bbprof_path_insert_number
+#define path_of_dump bbprof_path_of_dump
 #define path_of_process bbprof_path_of_process
 #define path_sums_forget bbprof_path_sums_forget
 #define path_sums_merge bbprof_path_sums_merge

@@ -95,9 +95,10 @@ struct process {
     bool wants_file;
     bool is_privileged; /* who started it must not choose its files */
     bool is_fork_child;
+    bool path_has_pid; /* so that no other process has it */
     bool has_program; /* it was begun by the program, which no dlclose takes away */
     bool has_threads; /* pthread_create or thrd_create made one, as far as a program's runtime was told */
-    bool shares_counters; /* several threads may have counted in storage `Shared`: noted */
+    uint32_t noted_for_good; /* a bit for each `enum note_for_good` */
     bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;
     bool finished;
     uint32_t announced; /* enum raw_fate: the end that the process announced last */
@@ -161,7 +162,8 @@ void schedule_restart(struct process *process);
 
 /* pattern.c: path of the raw profile */
 int path_of_process(struct process *process, char *path, size_t size);
-void path_insert_number(char *path, size_t size, const char *from, uint64_t number);
+void path_of_dump(struct process *process, char *path, size_t size, uint64_t number);
+void path_insert_number(char *path, size_t size, const char *from, const char *what, uint64_t number);
 
 /* image.c */
 struct image *image_join(struct process *process, struct bbprof_image *record);
@@ -253,6 +255,9 @@ void entry_of_paths(uint32_t image, uint64_t offset, uint32_t record_bytes, uint
 /* Of all other threads that wait: in which system calls, and the sum of all counts meanwhile. */
 void entry_of_waits(uint64_t counted, const struct call_told calls[CALLS_TOLD], entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
+/* Notes that are also true of complete profiles: what they tell of is lost. Each once. */
+enum note_for_good { NOTE_SHARED_COUNTERS, NOTE_CLEARED_BANK, NUM_NOTES_FOR_GOOD };
+void note_for_good(struct process *process, enum note_for_good note);
 void entries_of_exec(const char *path, entry_sink sink, void *context);
 
 /* snapshot.c: the complete profile */
@@ -298,7 +303,6 @@ bool others_have_waited(struct process *process, const struct threads_look *sinc
 /* shared_counters.c */
 /* Notes that several threads may have counted in plain counters that they share. Called whenever that may have become so. */
 void shared_counters_look(struct process *process);
-void entries_of_shared_counters(entry_sink sink, void *context);
 
 /* finish.c */
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */

@@ -59,7 +59,7 @@ static int choose_path(struct process *process) {
         /* Where nothing is, or nothing that may be replaced, making the file tells what is wrong. */
         if (platform_identify_path(path, &there) != 0 || !there.regular || !is_our_own(process, path))
             return 0;
-        path_insert_number(path, sizeof process->raw.path, wanted, number);
+        path_insert_number(path, sizeof process->raw.path, wanted, "exec", number);
     }
     return why != 0 ? why : -EEXIST;
 }

@@ -16,18 +16,9 @@ static bool has_shared_counters(const struct process *process) {
     return false;
 }
 
-void entries_of_shared_counters(entry_sink sink, void *context) {
-    entries_of_note("Several threads may have counted in storage shared, whose counters are plain: increments that two of them made at once are "
-                    "lost; --storage=thread and atomic lose none.",
-                    sink, context);
-}
-
 void shared_counters_look(struct process *process) {
-    if (process->shares_counters || !has_shared_counters(process))
-        return;
     /* What libc knows may be of the process that forked this one; a program's runtime knows better. */
     bool is_told = process->is_fork_child && process->has_program;
-    process->shares_counters = process->has_threads || (!is_told && libc_made_threads());
-    if (process->shares_counters)
-        entries_of_shared_counters(raw_log, process);
+    if ((process->has_threads || (!is_told && libc_made_threads())) && has_shared_counters(process))
+        note_for_good(process, NOTE_SHARED_COUNTERS);
 }

@@ -101,6 +101,18 @@ static bool make_key(void) {
     return why == 0;
 }
 
+/* Whose stack this thread got without having handed its segment back has ended unseen, and libc has cleared its counters. */
+static void look_for_unseen_end(struct process *process, const struct image *image) {
+    uintptr_t own = (uintptr_t)__bbprof_tls_bank, bytes = bank_bytes(image, BANK_TLS);
+    for (struct segment *segment = image->segments[BANK_TLS]; segment != NULL; segment = segment->next) {
+        if (segment->place == NULL || (uintptr_t)segment->place + bytes <= own || own + bytes <= (uintptr_t)segment->place)
+            continue;
+        segment->place = NULL;
+        segment->owner = THREAD_NONE;
+        note_for_good(process, NOTE_CLEARED_BANK);
+    }
+}
+
 static void *trampoline(void *argument) {
     struct process *process = current();
     const struct image *image = __bbprof_image.image;
@@ -110,6 +122,7 @@ static void *trampoline(void *argument) {
     int (*start_c11)(void *) = segment->start_c11;
     argument = segment->argument;
     segment->owner = platform_thread_id();
+    look_for_unseen_end(process, image);
     segment_attach(process, image, BANK_TLS, segment, __bbprof_tls_bank);
     process_unlock(process);
     if (pthread_setspecific(key, segment) != 0) {

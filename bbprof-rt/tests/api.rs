@@ -23,7 +23,8 @@ fn from_rust() {
         command.env("BBPROF_OUT", "x.bbraw");
     });
     assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
-    for (name, count) in [("first.bbraw", 3), ("x.1.bbraw", 4), ("last.bbraw", 4)] {
+    let numbered = format!("x.{}.1.bbraw", run.read("x.bbraw").process.pid);
+    for (name, count) in [("first.bbraw", 3), (&numbered, 4), ("last.bbraw", 4)] {
         let profile = run.read(name);
         assert_eq!(image(&profile, 0x45).global_counters[0], count, "{name}");
     }

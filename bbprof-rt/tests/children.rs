@@ -3,7 +3,7 @@
 mod support;
 
 use bbprof_format::raw::{Fate, State};
-use support::{Link, assert_end, assert_global, assert_tls, program, run, run_with};
+use support::{Link, PROGRAM, assert_end, assert_global, assert_tls, image, program, run, run_with};
 
 const EXIT_0: Fate = Fate::Exit { status: Some(0) };
 
@@ -78,6 +78,19 @@ fn exec_leaves_both_files() {
         assert_tls(&after, [1, 100, 0, 0, 1]);
         assert_end(&after, State::Complete, EXIT_0);
     }
+}
+
+/// Neither takes the other's name: each process's file has a name of its own, and each dump the name of its file, with a number.
+#[test]
+fn dumps_around_exec() {
+    let run = run(&program(Link::Dynamic), &["dump-exec"]);
+    assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
+    let names = run.file_names();
+    for (rest, work) in [(".1.bbraw", 105), (".exec1.1.bbraw", 22), (".exec1.bbraw", 33)] {
+        let found = names.iter().find(|name| name.split_once('.').is_some_and(|(_, found)| format!(".{found}") == rest)).unwrap();
+        assert_eq!(image(&run.read(found), PROGRAM).tls_counters[1], work, "{found} of {names:?}");
+    }
+    assert_eq!(names.len(), 5, "{names:?}");
 }
 
 #[test]

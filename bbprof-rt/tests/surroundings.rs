@@ -99,11 +99,13 @@ fn dumps_on_a_signal() {
             command.env("BBPROF_DUMP", "exit,signal:USR2").env("BBPROF_OUT", "x.bbraw");
         });
         assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
-        for (name, count) in [("x.1.bbraw", 100), ("x.2.bbraw", 110), ("x.3.bbraw", 120)] {
-            assert_tls(&run.read(name), [1, count, 0, 0, 0]);
-            assert_end(&run.read(name), State::Complete, Fate::Snapshot);
+        let last = run.read("x.bbraw");
+        assert_tls(&last, [1, 130, 0, 0, 1]);
+        for (number, count) in [(1, 100), (2, 110), (3, 120)] {
+            let dump = run.read(&format!("x.{}.{number}.bbraw", last.process.pid));
+            assert_tls(&dump, [1, count, 0, 0, 0]);
+            assert_end(&dump, State::Complete, Fate::Snapshot);
         }
-        assert_tls(&run.read("x.bbraw"), [1, 130, 0, 0, 1]);
         assert_eq!(run.file_names().len(), 4);
     }
     let ignored = run_with("/bin/sh".as_ref(), &["-c", "trap '' USR2; exec $P exit"], |command| {
@@ -120,10 +122,12 @@ fn periodic_dumps() {
             command.env("BBPROF_DUMP", "every:100ms").env("BBPROF_OUT", "x.bbraw");
         });
         assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
-        assert_tls(&run.read("x.2.bbraw"), [1, 100, 0, 0, 0]);
-        assert_end(&run.read("x.bbraw"), State::Complete, Fate::Exit { status: Some(0) });
+        let last = run.read("x.bbraw");
+        assert_end(&last, State::Complete, Fate::Exit { status: Some(0) });
+        let own = format!("x.{}.2.bbraw", last.process.pid);
+        assert_tls(&run.read(&own), [1, 100, 0, 0, 0]);
         let names = run.file_names();
-        let child = names.iter().find(|name| name.ends_with(".2.bbraw") && *name != "x.2.bbraw");
+        let child = names.iter().find(|name| name.ends_with(".2.bbraw") && **name != own);
         assert_tls(&run.read(child.unwrap_or_else(|| panic!("no dump of the child: {names:?}"))), [0, 0, 0, 0, 0]);
     }
 }

@@ -106,6 +106,12 @@ const ENDS: &[Scenario] = &[
     scenario("short_threads", 0, &["exit 0"]),
     scenario("threads_cancelled", 0, &["exit 0"]),
     scenario("threads_c11", 0, &["exit 0"]),
+    scenario("threads_unseen", 0, &["exit 0 | A thread ended by a bare system call, and another one got its stack"]).loses(&[
+        "thread_work",
+        "branchy",
+        "even",
+        "odd",
+    ]),
     scenario("threads_late", 0, &["exit 0"]),
     scenario("threads_exit", 21, &["exit 21, while 1 other thread waited (1 in pause)"]),
     scenario("threads_end_quietly", 22, &["exit 22 (_exit), while 1 other thread waited (1 in pause)"]),

@@ -332,6 +332,12 @@ int main(int argc, char **argv) {
         execl(argv[0], argv[0], "return", (char *)NULL);
         check(1, "execl");
     }
+    if (IS("dump-exec")) {
+        work(1, 5);
+        check(bbprof_dump(NULL) != 0, "bbprof_dump");
+        execl(argv[0], argv[0], "dump", "first.bbraw", (char *)NULL);
+        check(1, "execl");
+    }
     if (IS("dump")) {
         check(bbprof_dump(argv[2]) != 0, "bbprof_dump");
         work(1, 11);

@@ -86,6 +86,16 @@ void threads_cancelled(void) {
   pthread_cancel(waiting);
   pthread_join(waiting, NULL);
 }
+static void *thread_that_ends_unseen(void *unused) {
+  thread_work((void *)30);
+  (void)unused;
+  syscall(SYS_exit, 0);
+  return NULL;
+}
+void threads_unseen(void) {
+  for (unsigned i = 0; i < 3; i++)
+    pthread_join(start(thread_that_ends_unseen, NULL), NULL);
+}
 static int c11_work(void *times) {
   thread_work(times);
   return 3;
