@@ -17,6 +17,7 @@ mod progress;
 mod repeated;
 mod report;
 mod sizes;
+mod sources;
 mod verify;
 
 pub(crate) use outcome::Outcome;

@@ -1,8 +1,7 @@
 //! The Cobertura report (`coverage-04.dtd`), as Jenkins, GitLab and Azure read it: a package for each folder, a class for each source file.
 //! What it shows is told in `covered.rs`. The time stamp is 0, so that equal profiles give equal bytes.
 
-use crate::SourceReader;
-use crate::covered::{CoveredBranches, CoveredFile, covered_files};
+use crate::covered::{Coverage, CoveredBranches, CoveredFile, CoveredLines, covered_files};
 use bbprof_profile::{Profile, demangle};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
@@ -67,13 +66,15 @@ fn ways(branches: &CoveredBranches) -> Rate {
 }
 
 /// Writes a profile for Cobertura's readers. Paths below `root` (absolute; empty = none) are written relative to it, and `root` as the source folder.
-/// `read`: as in [`crate::write_lcov`].
+/// Returns its total.
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn write_cobertura(profile: &Profile, root: &str, read: Option<SourceReader<'_>>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_cobertura(profile: &Profile, root: &str, coverage: Coverage<'_>, out: &mut dyn Write) -> io::Result<CoveredLines> {
     let mut packages = Packages::new();
-    for file in covered_files(profile, read) {
+    let files = covered_files(profile, coverage);
+    let total = CoveredLines::of(&files);
+    for file in files {
         let below = file.path.strip_prefix(root).and_then(|path| path.strip_prefix('/')).filter(|_| !root.is_empty());
         let path = below.unwrap_or(file.path).to_owned();
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
@@ -81,7 +82,8 @@ pub fn write_cobertura(profile: &Profile, root: &str, read: Option<SourceReader<
         packages.entry(folder).or_default().push((path, file, rates));
     }
     write_document(&mut Writer::new_with_indent(&mut *out, b' ', 1), root, &packages)?;
-    writeln!(out)
+    writeln!(out)?;
+    Ok(total)
 }
 
 type Packages<'p> = BTreeMap<String, Vec<(String, CoveredFile<'p>, Rates)>>;

@@ -39,10 +39,42 @@ pub(crate) struct CoveredFile<'p> {
     pub(crate) lines: Vec<(u32, u128)>,
 }
 
-/// The source files with code, by path; `read`, where there is one, gives their texts for the markers in them.
-pub(crate) fn covered_files<'p>(profile: &'p Profile, read: Option<SourceReader<'_>>) -> Vec<CoveredFile<'p>> {
+/// What of a profile coverage formats show.
+#[derive(Clone, Copy, Default)]
+pub struct Coverage<'r> {
+    /// Gives the text of a source file: lines that markers in it take out are left out. `None`: all lines.
+    pub markers: Option<SourceReader<'r>>,
+    /// With the sources of Rust's own libraries, of which inlined and generic code was counted.
+    pub with_toolchain: bool,
+}
+
+/// How many lines with code there are, and how many of them ran.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct CoveredLines {
+    /// Those that ran.
+    pub hit: u64,
+    /// All.
+    pub all: u64,
+}
+
+impl CoveredLines {
+    pub(crate) fn of(files: &[CoveredFile<'_>]) -> Self {
+        let lines = || files.iter().flat_map(|file| &file.lines);
+        Self { hit: lines().filter(|(_, count)| *count > 0).count() as u64, all: lines().count() as u64 }
+    }
+}
+
+/// Whether rustc made this path up for a source of its own libraries: no file is there.
+#[must_use]
+pub fn is_of_toolchain(path: &str) -> bool {
+    path.starts_with("/rustc/") || path.starts_with("/rust/deps/")
+}
+
+/// The source files with code, by path.
+pub(crate) fn covered_files<'p>(profile: &'p Profile, coverage: Coverage<'_>) -> Vec<CoveredFile<'p>> {
     let mut table = LineTable::new(profile);
-    if let Some(read) = read {
+    table.files.retain(|file, _| coverage.with_toolchain || !is_of_toolchain(profile.files.path(*file)));
+    if let Some(read) = coverage.markers {
         exclude(profile, &mut table, read);
     }
     let sources = table.files.iter().filter(|(_, source)| !source.lines.is_empty());

@@ -7,28 +7,27 @@
 //!
 //! In a symbol, `,` becomes `;`, because lcov takes it for the end of a field.
 
-use crate::SourceReader;
-use crate::covered::{CoveredFile, covered_files};
+use crate::covered::{Coverage, CoveredFile, CoveredLines, covered_files};
 use crate::names::one_line;
 use bbprof_profile::Profile;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Writes a profile as an lcov trace file; `test_name` goes into `TN` (letters, digits and `_`; others become `_`). `read`, where there is
-/// one, gives the text of a source file: lines that markers in it exclude are left out.
+/// Writes a profile as an lcov trace file; `test_name` goes into `TN` (letters, digits and `_`; others become `_`). Returns its total.
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn write_lcov(profile: &Profile, test_name: &str, read: Option<SourceReader<'_>>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_lcov(profile: &Profile, test_name: &str, coverage: Coverage<'_>, out: &mut dyn Write) -> io::Result<CoveredLines> {
     let test_name: String = test_name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-    for file in covered_files(profile, read) {
+    let files = covered_files(profile, coverage);
+    for file in &files {
         writeln!(out, "TN:{test_name}\nSF:{}", one_line(file.path))?;
-        write_functions(&file, out)?;
-        write_branches(&file, out)?;
-        write_lines(&file, out)?;
+        write_functions(file, out)?;
+        write_branches(file, out)?;
+        write_lines(file, out)?;
         writeln!(out, "end_of_record")?;
     }
-    Ok(())
+    Ok(CoveredLines::of(&files))
 }
 
 fn write_functions(file: &CoveredFile<'_>, out: &mut dyn Write) -> io::Result<()> {

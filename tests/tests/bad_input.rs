@@ -5,6 +5,7 @@
 
 use bbprof_format::manifest;
 use bbprof_tests::{Outcome, Parcel, ProfiledRun, Run, Sandbox, tool};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -241,6 +242,47 @@ fn raw_profiles_that_are_not() {
     says(&Run::new(tool("bbprof")).arg("verify").arg(&folder).outcome(), MISSING, &["nothing", "no profile"]);
 }
 
+/// What stands in a file whose name is no text is read like any other.
+#[test]
+fn names_that_are_no_text() {
+    let (parcel, run) = profiled();
+    let odd = |name: &[u8]| parcel.sandbox.path().join(std::ffi::OsStr::from_bytes(name));
+    let raw = odd(b"caf\xe9.bbraw");
+    std::fs::copy(&run.raw, &raw).unwrap();
+    let result = odd(b"caf\xe9.json");
+    let mut target = std::ffi::OsString::from("json=");
+    target.push(&result);
+    Run::new(tool("bbprof")).arg("export").arg(target).arg(&raw).ok();
+    assert!(std::fs::read(&result).unwrap().starts_with(b"{"));
+    let annotated = Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg("shelf_put").ok();
+    assert!(annotated.text().contains("entered 3,000 times"), "{}", annotated.text());
+    let paths = Run::new(tool("bbprof")).arg("paths").arg(&raw).outcome();
+    says(&paths, MISSING, &["no path was counted"]);
+}
+
+/// What the compiler read from a pipe cannot be read again; who tries waits for ever.
+#[test]
+fn sources_that_are_pipes() {
+    let sandbox = Sandbox::new("pipes");
+    let source = sandbox.join("piped.c");
+    Run::new("mkfifo").arg(&source).ok();
+    let writer = std::thread::spawn({
+        let source = source.clone();
+        move || std::fs::write(source, "int main(void) {\n  return 0;\n}\n").unwrap()
+    });
+    let program = sandbox.join("piped");
+    Run::new(tool("bbprof-cc")).arg("-O0").arg(&source).arg("-o").arg(&program).ok();
+    writer.join().unwrap();
+    let raw = sandbox.join("piped.bbraw");
+    Run::new(&program).env("BBPROF_OUT", &raw).ok();
+    let annotated = Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg("main").ok();
+    assert!(annotated.text().contains("source not shown: not a regular file"), "{}", annotated.text());
+    let pages = format!("html={}", sandbox.join("pages").display());
+    let trace = format!("lcov={}", sandbox.join("trace.info").display());
+    let exported = Run::new(tool("bbprof")).args(["export", &pages, &trace]).arg(&raw).ok();
+    assert!(exported.stderr.contains("lcov: TOTAL 2 of 2 lines 100.0%"), "{}", exported.stderr);
+}
+
 #[test]
 fn sources_that_are_newer_than_the_program() {
     let (parcel, run) = profiled();
@@ -318,6 +360,9 @@ fn results_that_cannot_be_written() {
         says(&export(&format!("{kind}=/proc/out")), FAILURE, &["/proc/out"]);
         says(&export(&format!("{kind}=/dev/full")), FAILURE, &["/dev/full", "No space left"]);
     }
+    let bytes = std::fs::read(&run.raw).unwrap();
+    says(&export(&format!("json={}", run.raw.display())), MISSING, &["would be lost"]);
+    assert_eq!(std::fs::read(&run.raw).unwrap(), bytes, "the only copy of the counts");
     let merge = Run::new(tool("bbprof")).args(["merge", "-o", "/nowhere/out.bbprof"]).arg(&run.raw).outcome();
     says(&merge, FAILURE, &["/nowhere/out.bbprof"]);
     let shell = |command: &str| {

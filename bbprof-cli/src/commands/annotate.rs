@@ -1,15 +1,16 @@
 //! `bbprof annotate`: source with counts.
 
-use super::export::read_source;
 use super::inputs::{MapArgs, ProfileArgs, load};
 use super::linked::{Linked, warning};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
+use super::sources::read_source;
 use crate::exit::{Requirement, require};
 use anyhow::{Context, Result};
 use bbprof_profile::Profile;
 use bbprof_report::{Subject, annotate, find_subject, write_ir};
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 /// Print the source of a function or file with the count of each line and the shares of each branch
@@ -17,7 +18,7 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) struct AnnotateArgs {
     /// Profiles (see `bbprof report`), then the function (name, with or without arguments and parameters, its end behind `::`, or linker symbol) or source file
     #[arg(value_name = "[PROFILE...] FUNCTION|FILE", required = true)]
-    words: Vec<String>,
+    words: Vec<OsString>,
     /// The generated code of the function instead, block by block, where the build kept its IR (--bbprof-ir)
     #[arg(long)]
     ir: bool,
@@ -57,7 +58,8 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let input =
         ProfileArgs { profiles: profiles.iter().map(PathBuf::from).collect(), maps: MapArgs { maps: args.maps.maps.clone() } };
     let (profile, num_damaged) = load(&input)?;
-    let subject = find(&profile, wanted)?;
+    let wanted = wanted.to_string_lossy();
+    let subject = find(&profile, &wanted)?;
     let read = |path: &str| {
         let text = read_source(path)?;
         let modified = std::fs::metadata(path).and_then(|file| file.modified()).ok();

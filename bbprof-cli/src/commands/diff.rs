@@ -4,7 +4,7 @@ use super::html::{self, Compared};
 use super::inputs::{MapArgs, ProfileArgs, load};
 use super::look::LookArgs;
 use super::outcome::Outcome;
-use super::output::{to_file, to_stdout};
+use super::output::{keep_counts, to_file, to_stdout};
 use crate::exit::{Requirement, require};
 use anyhow::Result;
 use bbprof_profile::{Diff, FunctionDiff, Profile};
@@ -146,7 +146,10 @@ fn write_html(profile: &Profile, compared: &Compared<'_>, path: &Path, is_file: 
         require!("--html -: stdout has the tables of the diff; name a folder, or a file with --single-file");
     }
     match is_file {
-        true => to_file(path, |out| html::write(profile, Some(compared), out)),
+        true => {
+            keep_counts(path)?;
+            to_file(path, |out| html::write(profile, Some(compared), out))
+        }
         false => html::write_folder(profile, Some(compared), path),
     }
 }

@@ -3,12 +3,15 @@
 use super::html;
 use super::inputs::{MapArgs, ProfileArgs, load};
 use super::outcome::Outcome;
-use super::output::{make_folder, to_file, to_stdout};
+use super::output::{keep_counts, make_folder, to_file, to_stdout};
+use super::sources::read_source;
 use crate::exit::{Requirement, require};
 use anyhow::{Context, Result};
 use bbprof_profile::Profile;
-use bbprof_report as report;
+use bbprof_report::{self as report, CoveredLines};
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Write the profile in formats that other tools read
@@ -17,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ExportArgs {
     /// What to write and where (`-` = stdout), then profiles (see `bbprof report`)
     #[arg(value_name = "KIND=PATH... [PROFILE...]", required = true)]
-    words: Vec<String>,
+    words: Vec<OsString>,
     #[command(flatten)]
     maps: MapArgs,
     /// With the IR text of each block, where the build kept it (json)
@@ -29,6 +32,9 @@ pub(crate) struct ExportArgs {
     /// Show lines that LCOV_EXCL_.. and GCOV_EXCL_.. markers in the sources take out, too (lcov, cobertura)
     #[arg(long)]
     no_markers: bool,
+    /// With the sources of Rust's own libraries, of which inlined and generic code was counted (lcov, cobertura)
+    #[arg(long)]
+    toolchain_sources: bool,
     /// One file instead of a folder (html)
     #[arg(long)]
     single_file: bool,
@@ -80,16 +86,19 @@ const KINDS: [(&str, Kind); 11] = [
 ];
 
 impl Kind {
-    fn write(self, profile: &Profile, args: &ExportArgs, out: &mut dyn Write) -> io::Result<()> {
-        let read: Option<report::SourceReader<'_>> = if args.no_markers { None } else { Some(&read_source) };
+    fn write(self, profile: &Profile, args: &ExportArgs, out: &mut dyn Write) -> io::Result<Option<CoveredLines>> {
+        let coverage = || report::Coverage {
+            markers: if args.no_markers { None } else { Some(&read_source) },
+            with_toolchain: args.toolchain_sources,
+        };
         match self {
-            Self::Html => html::write(profile, None, out),
-            Self::Json => report::write_json(profile, args.ir, out),
-            Self::Lcov => report::write_lcov(profile, &args.test_name, read, out),
+            Self::Lcov => return report::write_lcov(profile, &args.test_name, coverage(), out).map(Some),
             Self::Cobertura => {
                 let here = std::env::current_dir()?;
-                report::write_cobertura(profile, here.to_str().unwrap_or(""), read, out)
+                return report::write_cobertura(profile, here.to_str().unwrap_or(""), coverage(), out).map(Some);
             }
+            Self::Html => html::write(profile, None, out),
+            Self::Json => report::write_json(profile, args.ir, out),
             Self::Callgrind => report::write_callgrind(profile, out),
             Self::Pprof => report::write_pprof(profile, out),
             Self::Speedscope => report::write_speedscope(profile, out),
@@ -100,18 +109,20 @@ impl Kind {
                 profile.functions().try_for_each(|function| report::write_path_dag(function, out).map(drop))
             }
             Self::Dot => profile.functions().try_for_each(|function| report::write_dot(profile, function, out)),
-        }
+        }?;
+        Ok(None)
     }
 
     /// Writes to this path.
-    fn write_to(self, profile: &Profile, args: &ExportArgs, path: &Path) -> Result<()> {
+    fn write_to(self, profile: &Profile, args: &ExportArgs, path: &Path) -> Result<Option<CoveredLines>> {
         if self == Self::Html && !args.single_file {
-            return html::write_folder(profile, None, path);
+            return html::write_folder(profile, None, path).map(|()| None);
         }
         if path.as_os_str() == "-" {
             return to_stdout(|out| self.write(profile, args, out));
         }
         if self != Self::Dot {
+            keep_counts(path)?;
             return to_file(path, |out| self.write(profile, args, out));
         }
         make_folder(path)?;
@@ -119,18 +130,31 @@ impl Kind {
             for (name, function) in report::dot_files(profile).into_iter().filter(|(_, function)| function.num_paths().is_some()) {
                 to_file(&path.join(format!("{name}.dot")), |out| report::write_path_dag(function, out))?;
             }
-            return Ok(());
+            return Ok(None);
         }
         for (name, function) in report::dot_files(profile) {
             to_file(&path.join(format!("{name}.dot")), |out| report::write_dot(profile, function, out))?;
         }
-        Ok(())
+        Ok(None)
     }
 }
 
-/// The text of a source file, whatever its encoding.
-pub(super) fn read_source(path: &str) -> io::Result<String> {
-    std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+/// What was left out of a coverage format.
+fn tell_left_out(name: &str, profile: &Profile, args: &ExportArgs) {
+    let left_out = profile.files.paths().iter().filter(|path| report::is_of_toolchain(path)).count();
+    if left_out > 0 && !args.toolchain_sources {
+        eprintln!(
+            "bbprof: {name}: without the {left_out} sources of Rust's own libraries, which are not on this machine; --toolchain-sources adds them"
+        );
+    }
+}
+
+/// Its total, in the form that GitLab and others look for in what a job prints.
+fn tell_total(name: &str, CoveredLines { hit, all }: CoveredLines) {
+    // In tenths of a percent, rounded down: 100 % is all of them.
+    if let Some(tenths) = (hit * 1000).checked_div(all) {
+        eprintln!("bbprof: {name}: TOTAL {hit} of {all} lines {}.{}%", tenths / 10, tenths % 10);
+    }
 }
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
@@ -141,21 +165,35 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
         require!("--path-dag: no path was counted; build the program with --counters paths and run it again");
     }
     for (name, kind, path) in exports {
-        kind.write_to(&profile, args, &path).with_context(|| format!("{name} export"))?;
+        let total = kind.write_to(&profile, args, &path).with_context(|| format!("{name} export"))?;
+        if let Some(total) = total {
+            tell_left_out(name, &profile, args);
+            if path.as_os_str() != "-" {
+                tell_total(name, total);
+            }
+        }
     }
     Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
 }
 
 type Exports = Vec<(&'static str, Kind, PathBuf)>;
 
+/// The name and the path of `NAME=PATH`; paths may be any bytes.
+fn split_word(word: &OsStr) -> Option<(&str, OsString)> {
+    let bytes = word.as_encoded_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'=')?;
+    let name = std::str::from_utf8(&bytes[..at]).ok()?;
+    Some((name, OsStr::from_bytes(&bytes[at + 1..]).to_owned()))
+}
+
 /// `KIND=PATH` words are exports, the others profiles.
-fn split(words: &[String]) -> Result<(Exports, Vec<PathBuf>)> {
+fn split(words: &[OsString]) -> Result<(Exports, Vec<PathBuf>)> {
     let kinds = || KINDS.map(|(name, _)| name).join(", ");
     let (mut exports, mut profiles) = (Exports::new(), Vec::new());
     for word in words {
-        let known = word.split_once('=').map(|(name, path)| (KINDS.iter().find(|(kind, _)| *kind == name), name, path));
+        let known = split_word(word).map(|(name, path)| (KINDS.iter().find(|(kind, _)| *kind == name), name, path));
         match known {
-            Some((Some(_), name, "")) => require!("{name}=: a path is missing; `-` is stdout"),
+            Some((Some(_), name, path)) if path.is_empty() => require!("{name}=: a path is missing; `-` is stdout"),
             Some((Some((name, kind)), _, path)) => {
                 let path = PathBuf::from(path);
                 if let Some((other, ..)) = exports.iter().find(|(_, _, known)| *known == path && path != Path::new("/dev/null")) {
@@ -165,7 +203,7 @@ fn split(words: &[String]) -> Result<(Exports, Vec<PathBuf>)> {
                 exports.push((name, *kind, path));
             }
             Some((None, name, _)) if !name.contains('/') && !PathBuf::from(word).exists() => {
-                require!("{word}: {name:?} is no kind of export; there are {}", kinds());
+                require!("{}: {name:?} is no kind of export; there are {}", word.display(), kinds());
             }
             _ => profiles.push(PathBuf::from(word)),
         }

@@ -1,6 +1,7 @@
 //! `bbprof export html=...` and `bbprof diff --html`: the explorer, as a folder or as one file, with the sources that are here.
 
 use super::linked::{Linked, warning};
+use super::sources::read_source;
 use crate::exit::require;
 use anyhow::{Context, Result};
 use bbprof_profile::{Diff, Profile};
@@ -74,7 +75,7 @@ fn prepare(folder: &Path) -> Result<()> {
 /// Notes the sources that are newer than the program.
 fn read(path: &str, linked: Linked, newer: &Mutex<BTreeSet<String>>) -> io::Result<SourceText> {
     let modified = fs::metadata(path)?.modified().ok();
-    let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+    let text = read_source(path)?;
     let doubt = linked.doubt(modified);
     if doubt == Some(Doubt::Modified) {
         newer.lock().unwrap_or_else(PoisonError::into_inner).insert(warning(path, Doubt::Modified));

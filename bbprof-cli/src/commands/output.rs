@@ -1,7 +1,8 @@
 //! Where results go: stdout, whose reader may leave early, or a file that is whole or not there.
 
 use anyhow::{Context, Result, bail};
-use std::io::{self, BufWriter, Write};
+use bbprof_format::{map, merged, raw};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 /// Writes data to stdout. A reader that closed the pipe (`| head`) has what it wanted: no error.
@@ -51,6 +52,21 @@ pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
     let file = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(cannot)?;
     file.persist(path).map_err(|error| error.error).with_context(cannot)?;
     Ok(value)
+}
+
+/// Makes sure that no report takes the place of a profile or build map: they may be all that there is of the counts.
+pub(crate) fn keep_counts(path: &Path) -> Result<()> {
+    let mut magic = [0; 8];
+    let is_ours = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+        && std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+        && [raw::MAGIC, merged::MAGIC, map::MAGIC].contains(&&magic);
+    if is_ours {
+        crate::exit::require!(
+            "{}: is a profile or build map, which would be lost; name another file, or remove it",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Makes sure that a folder is there to write into.

@@ -8,6 +8,7 @@ use crate::exit::{Requirement, require};
 use anyhow::Result;
 use bbprof_format::{merged, raw};
 use bbprof_report::{PathOptions, Subject, find_subject, write_paths};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct PathsArgs {
     /// Profiles (see `bbprof report`), then the function whose paths are wanted (as for `bbprof annotate`); without it, all
     #[arg(value_name = "[PROFILE...] [FUNCTION]")]
-    words: Vec<String>,
+    words: Vec<OsString>,
     #[command(flatten)]
     maps: MapArgs,
     /// How many paths, at most
@@ -44,9 +45,9 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     let (profile, num_damaged) = load(&input)?;
     let functions = match function {
         None => profile.functions().collect(),
-        Some(wanted) => match find_subject(&profile, wanted).map_err(|error| Requirement(error.to_string()))? {
+        Some(wanted) => match find_subject(&profile, &wanted.to_string_lossy()).map_err(|error| Requirement(error.to_string()))? {
             Subject::Functions(functions) => functions,
-            Subject::File(_) => require!("{wanted}: is a source file; name a function"),
+            Subject::File(_) => require!("{}: is a source file; name a function", wanted.display()),
         },
     };
     if functions.iter().all(|function| function.num_paths().is_none()) {

@@ -2,13 +2,13 @@
 
 use crate::example::{profile, text};
 use crate::readers::said_of;
-use bbprof_report::{write_cobertura, write_lcov};
+use bbprof_report::{Coverage, write_cobertura, write_lcov};
 use std::io;
 
 const DTD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/coverage-04.dtd");
 
 fn cobertura(root: &str) -> String {
-    text(|out| write_cobertura(&profile(), root, None, out))
+    text(|out| write_cobertura(&profile(), root, Coverage::default(), out))
 }
 
 /// Validates against the grammar beside this file, which the report names by its address.
@@ -59,17 +59,20 @@ const MARKED: &str = "int f(int n) {\n for (;;) // LCOV_EXCL_BR_LINE\n  if (g(i)
 #[test]
 fn markers_take_lines_branches_and_functions_out() {
     let read = |_: &str| -> io::Result<String> { Ok(MARKED.to_owned()) };
-    let lcov = text(|out| write_lcov(&profile(), "", Some(&read), out));
+    let lcov = text(|out| write_lcov(&profile(), "", Coverage { markers: Some(&read), ..Coverage::default() }, out));
     assert!(
         lcov.contains(
             "\nFNF:1\nFNH:1\nBRDA:3,0,0,5\nBRDA:3,0,1,2\nBRF:2\nBRH:2\nDA:1,3\nDA:2,10\nDA:3,8\nDA:5,2\nDA:6,2\nLF:5\nLH:5\n"
         ),
         "{lcov}"
     );
-    let xml = text(|out| write_cobertura(&profile(), "", Some(&read), out));
+    let xml = text(|out| write_cobertura(&profile(), "", Coverage { markers: Some(&read), ..Coverage::default() }, out));
     validate(&xml);
     assert_eq!(asked(&xml, "string(/coverage/@lines-valid)"), "5");
     // Without the text of a source there are no markers.
     let unreadable = |_: &str| -> io::Result<String> { Err(io::ErrorKind::NotFound.into()) };
-    assert!(text(|out| write_lcov(&profile(), "", Some(&unreadable), out)).contains("\nLF:9\n"));
+    assert!(
+        text(|out| write_lcov(&profile(), "", Coverage { markers: Some(&unreadable), ..Coverage::default() }, out))
+            .contains("\nLF:9\n")
+    );
 }

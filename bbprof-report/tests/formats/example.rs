@@ -29,7 +29,7 @@ pub(crate) fn profile() -> Profile {
 }
 
 /// What a writer writes.
-pub(crate) fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+pub(crate) fn text<T>(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<T>) -> String {
     let mut out = Vec::new();
     write(&mut out).expect("memory can be written");
     String::from_utf8(out).expect("text")

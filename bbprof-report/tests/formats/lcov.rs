@@ -1,7 +1,7 @@
 //! The lcov export: its text, and what lcov itself reads in it.
 
 use crate::example::{profile, text};
-use bbprof_report::write_lcov;
+use bbprof_report::{Coverage, write_lcov};
 use std::process::Command;
 
 const EXPECTED: &str = "\
@@ -37,7 +37,7 @@ end_of_record
 
 #[test]
 fn records() {
-    assert_eq!(text(|out| write_lcov(&profile(), "unit test", None, out)), EXPECTED);
+    assert_eq!(text(|out| write_lcov(&profile(), "unit test", Coverage::default(), out)), EXPECTED);
 }
 
 /// Requires lcov (the set-up of the tests installs it).
@@ -45,7 +45,7 @@ fn records() {
 fn lcov_reads_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.info");
-    std::fs::write(&path, text(|out| write_lcov(&profile(), "", None, out))).expect("written");
+    std::fs::write(&path, text(|out| write_lcov(&profile(), "", Coverage::default(), out))).expect("written");
     let output =
         Command::new("lcov").args(["--rc", "lcov_branch_coverage=1", "--summary"]).arg(&path).output().expect("lcov is installed");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

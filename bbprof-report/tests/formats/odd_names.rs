@@ -6,7 +6,7 @@ use crate::readers::{filtered, said_of};
 use crate::schema::check;
 use crate::support::*;
 use bbprof_profile::{CounterMode, Linkage, Profile};
-use bbprof_report as report;
+use bbprof_report::{self as report, Coverage};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use std::io::{self, Read};
@@ -103,7 +103,7 @@ fn csv_dot_and_cobertura() {
     let found: Vec<String> =
         serde_json::from_str(&filtered(csv.as_bytes(), "python3", &["-X", "utf8", "-c", script])).expect("JSON");
     assert_eq!(found, names);
-    let xml = text(|out| report::write_cobertura(&profile, "", None, out));
+    let xml = text(|out| report::write_cobertura(&profile, "", Coverage::default(), out));
     let script =
         "import sys,json,xml.etree.ElementTree as E; print(json.dumps([m.get('name') for m in E.parse(sys.stdin).iter('method')]))";
     let found: Vec<String> =
@@ -129,7 +129,7 @@ fn csv_dot_and_cobertura() {
 #[test]
 fn lcov_and_afdo() {
     let (names, profile) = (names(), profile(&names()));
-    let lcov = text(|out| report::write_lcov(&profile, "", None, out));
+    let lcov = text(|out| report::write_lcov(&profile, "", Coverage::default(), out));
     for (position, name) in names.iter().enumerate() {
         assert!(lcov.contains(&format!("\nFNDA:{},{}\n", position + 1, name.replace(',', ";"))), "{name}");
     }
@@ -151,8 +151,8 @@ fn control_characters_do_not_pass() {
     let writers: [(&str, Write); 8] = [
         ("callgrind", |p, out| report::write_callgrind(p, out)),
         ("folded", |p, out| report::write_folded(p, out)),
-        ("lcov", |p, out| report::write_lcov(p, "", None, out)),
-        ("cobertura", |p, out| report::write_cobertura(p, "", None, out)),
+        ("lcov", |p, out| report::write_lcov(p, "", Coverage::default(), out).map(drop)),
+        ("cobertura", |p, out| report::write_cobertura(p, "", Coverage::default(), out).map(drop)),
         ("speedscope", |p, out| report::write_speedscope(p, out)),
         ("json", |p, out| report::write_json(p, false, out)),
         ("afdo", |p, out| report::write_afdo(p, out)),
@@ -204,8 +204,8 @@ fn every_format_tells_that_its_reader_left() {
         ("pprof", report::write_pprof),
         ("speedscope", report::write_speedscope),
         ("json", |profile, out| report::write_json(profile, false, out)),
-        ("lcov", |profile, out| report::write_lcov(profile, "", None, out)),
-        ("cobertura", |profile, out| report::write_cobertura(profile, "", None, out)),
+        ("lcov", |profile, out| report::write_lcov(profile, "", Coverage::default(), out).map(drop)),
+        ("cobertura", |profile, out| report::write_cobertura(profile, "", Coverage::default(), out).map(drop)),
     ];
     for (name, write) in writers {
         let error = write(&profile, &mut ClosedPipe).expect_err("nothing can be written");
