@@ -12,34 +12,40 @@ static struct process *current(void) {
 /* Nobody who waits in a system call all the while disturbs a dump; who is found elsewhere may be in the middle of a block. */
 #define DUMPS_TRIED 3
 
-static int save(struct process *process, const char *path) {
+/* To a path, or else to memory. */
+static int attempt(struct process *process, int live_threads, const char *path, struct snapshot_copy *copy, const struct threads_look *since) {
+    return path != NULL ? snapshot_save(process, FATE_SNAPSHOT, 0, live_threads, path, since)
+                        : snapshot_copy(process, live_threads, copy, since);
+}
+
+static int take(struct process *process, const char *path, struct snapshot_copy *copy) {
+    uint32_t before = process->interrupted;
+    shared_counters_look(process);
+    thread_absorb_own_bank(process);
+    process->interrupted = handlers_running(process);
     int others = others_alive(process), why = -EAGAIN;
-    if (others == 0)
-        return snapshot_save(process, FATE_SNAPSHOT, 0, 0, path, NULL);
-    for (int tried = 0; why == -EAGAIN && tried < DUMPS_TRIED; tried++) {
+    for (int tried = 0; others != 0 && why == -EAGAIN && tried < DUMPS_TRIED; tried++) {
         struct threads_look look;
         others_look(process, &look);
         if (!look.told || !look.blocked)
             break;
-        why = snapshot_save(process, FATE_SNAPSHOT, 0, 0, path, &look);
+        why = attempt(process, 0, path, copy, &look);
     }
-    return why == -EAGAIN ? snapshot_save(process, FATE_SNAPSHOT, 0, others, path, NULL) : why;
+    if (why == -EAGAIN)
+        why = attempt(process, others, path, copy, NULL);
+    process->interrupted = before;
+    return why;
 }
 
 int process_dump(struct process *process, const char *path) {
     if (process->is_privileged)
         return -EPERM;
     process_lock(process);
-    shared_counters_look(process);
-    thread_absorb_own_bank(process);
     if (path == NULL) {
         path_of_dump(process, process->path_scratch[0], PATH_BYTES, ++process->num_dumps);
         path = process->path_scratch[0];
     }
-    uint32_t before = process->interrupted;
-    process->interrupted = handlers_running(process);
-    int why = save(process, path);
-    process->interrupted = before;
+    int why = take(process, path, NULL);
     process_unlock(process);
     return why;
 }
@@ -53,14 +59,16 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
     struct process *process = current();
     if (process == NULL)
         return -ENOSYS;
+    struct snapshot_copy copy;
     process_lock(process);
-    shared_counters_look(process);
-    thread_absorb_own_bank(process);
-    uint32_t before = process->interrupted;
-    process->interrupted = handlers_running(process);
-    int why = snapshot_write(process, FATE_SNAPSHOT, 0, others_running(process, others_alive(process)), write, context);
-    process->interrupted = before;
+    int why = take(process, NULL, &copy);
     process_unlock(process);
+    if (why != 0)
+        return why;
+    /* The callback may do whatever it likes: nothing is held meanwhile. */
+    for (uint64_t at = 0; why == 0 && at < copy.length; at += BUFFER_BYTES)
+        why = write(context, copy.bytes + at, copy.length - at < BUFFER_BYTES ? copy.length - at : BUFFER_BYTES);
+    platform_unmap(copy.bytes, copy.length);
     return why;
 }
 
@@ -85,11 +93,9 @@ int bbprof_reset(void) {
             while (segment != NULL && segment->role != role)
                 segment = segment->next;
             if (segment == NULL)
-                segment = segment_create(process, image, (enum bank)bank, role);
-            if (segment == NULL) {
-                why = -ENOMEM;
+                segment = segment_create_baseline(process, image, (enum bank)bank, role, &why);
+            if (segment == NULL)
                 break;
-            }
             process->baseline = 0;
             segments_sum(process, image, (enum bank)bank, 0, image->counters[bank], segment->view);
             process->baseline = in_force;

@@ -79,7 +79,7 @@ static struct image *create(struct process *process, const struct bbprof_image *
     bytes_copy(image->layout, record->layout, sizeof image->layout);
     entries_of_image(image, raw_log, process);
     for (int bank = 0; bank < NUM_BANKS; bank++)
-        if (image->counters[bank] != 0 && segment_create(process, image, (enum bank)bank, ROLE_COUNTS) == NULL)
+        if (image->counters[bank] != 0 && segment_create(process, image, (enum bank)bank) == NULL)
             return NULL;
     process->num_images++;
     struct image **end = &process->images;

@@ -42,11 +42,6 @@ static int still_running(struct process *process, int others, struct threads_loo
     return others != 0 && look->resting && others_have_waited(process, look) ? 0 : others;
 }
 
-int others_running(struct process *process, int others) {
-    struct threads_look look;
-    return others == 0 ? 0 : still_running(process, others, &look);
-}
-
 static uint64_t counted(const struct process *process) {
     uint64_t sum = 0;
     for (const struct image *image = process->images; image != NULL; image = image->next)

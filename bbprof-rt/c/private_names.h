@@ -39,7 +39,6 @@
 #define others_alive bbprof_others_alive
 #define others_have_waited bbprof_others_have_waited
 #define others_look bbprof_others_look
-#define others_running bbprof_others_running
 #define others_running_at_end bbprof_others_running_at_end
 #define others_running_soon bbprof_others_running_soon
 #define others_with_counters bbprof_others_with_counters
@@ -148,6 +147,7 @@
 #define raw_map_over bbprof_raw_map_over
 #define raw_publish bbprof_raw_publish
 #define raw_reserve bbprof_raw_reserve
+#define raw_reserve_beside_counts bbprof_raw_reserve_beside_counts
 #define raw_set_baseline bbprof_raw_set_baseline
 #define raw_set_fate bbprof_raw_set_fate
 #define raw_set_interrupted bbprof_raw_set_interrupted
@@ -162,10 +162,12 @@
 #define segment_acquire bbprof_segment_acquire
 #define segment_attach bbprof_segment_attach
 #define segment_create bbprof_segment_create
+#define segment_create_baseline bbprof_segment_create_baseline
 #define segment_detach bbprof_segment_detach
 #define segments_sum bbprof_segments_sum
 #define segments_total bbprof_segments_total
 #define shared_counters_look bbprof_shared_counters_look
+#define snapshot_copy bbprof_snapshot_copy
 #define snapshot_save bbprof_snapshot_save
 #define snapshot_write bbprof_snapshot_write
 #define stream_finish bbprof_stream_finish

@@ -176,7 +176,9 @@ static inline uint64_t bank_bytes(const struct image *image, enum bank bank) {
 }
 
 /* segment.c */
-struct segment *segment_create(struct process *process, struct image *image, enum bank bank, enum raw_role role);
+struct segment *segment_create(struct process *process, struct image *image, enum bank bank);
+/* NULL, and why: there is no place for it where the counts are. */
+struct segment *segment_create_baseline(struct process *process, struct image *image, enum bank bank, enum raw_role role, int *why);
 /* A segment that nobody counts in any more, or a new one. */
 struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner);
 /* The bank at `place` counts in the segment from now on; what was counted there is added. */
@@ -226,6 +228,8 @@ int raw_publish(struct process *process);
 void raw_abandon(struct process *process);
 /* Zeroed counters, in the file if there is one (*offset != 0) and it can grow, else in memory. */
 uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *offset);
+/* The same, but never in memory where there is a file: NULL, and why. */
+uint64_t *raw_reserve_beside_counts(struct process *process, uint64_t num_bytes, uint64_t *offset, int *why);
 /* Maps reserved counters a second time, in place of the pages at `place`. On failure there are fresh pages. */
 int raw_map_over(struct process *process, void *place, void *view, uint64_t offset, uint64_t num_bytes);
 /* False: it is not there. */
@@ -263,6 +267,12 @@ void entries_of_exec(const char *path, entry_sink sink, void *context);
 /* snapshot.c: the complete profile */
 typedef int (*byte_sink)(void *context, const void *bytes, size_t num_bytes);
 int snapshot_write(struct process *process, enum raw_fate fate, int status, int live_threads, byte_sink sink, void *context);
+/* In memory: to be unmapped. `since`: as below. */
+struct snapshot_copy {
+    uint8_t *bytes;
+    uint64_t length, filled;
+};
+int snapshot_copy(struct process *process, int live_threads, struct snapshot_copy *copy, const struct threads_look *since);
 /* To a file, which nobody sees before it is whole. -EAGAIN: other threads have done anything since that look, if one is given. */
 int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path,
                   const struct threads_look *since);
@@ -290,8 +300,6 @@ void pool_help(struct process *process);
 /* Those that are known to have counters in these banks, up to the last, and are not yet dead. */
 int others_with_counters(const struct process *process, enum bank first, enum bank last);
 int others_alive(const struct process *process);
-/* How many of this many may be in the middle of a block, when nothing happens any more that they wait for. */
-int others_running(struct process *process, int others);
 /* The same, when the process's end is all that is left to record: threads that may come back from system calls are told in the log. */
 int others_running_at_end(struct process *process, int running);
 /* How many will run in a moment, if that is better. */

@@ -177,6 +177,11 @@ int raw_publish(struct process *process) {
     return 0;
 }
 
+uint64_t *raw_reserve_beside_counts(struct process *process, uint64_t num_bytes, uint64_t *offset, int *why) {
+    *offset = 0;
+    return process->raw.in_use ? grow(&process->raw, num_bytes, offset, why) : platform_map_shared(-1, 0, num_bytes, why);
+}
+
 uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *offset) {
     int why = 0;
     *offset = 0;

@@ -4,14 +4,15 @@
  * as threads ran at once, and nothing is merged when a thread ends. */
 #include "process.h"
 
-struct segment *segment_create(struct process *process, struct image *image, enum bank bank, enum raw_role role) {
+#include <errno.h>
+
+static struct segment *create(struct process *process, struct image *image, enum bank bank, enum raw_role role, uint64_t *view,
+                              uint64_t offset) {
     struct segment *segment = process_allocate(process, sizeof *segment);
-    if (segment == NULL)
+    if (segment == NULL) {
+        platform_unmap(view, bank_bytes(image, bank));
         return NULL;
-    uint64_t offset;
-    uint64_t *view = raw_reserve(process, bank_bytes(image, bank), &offset);
-    if (view == NULL)
-        return NULL;
+    }
     *segment = (struct segment){.view = view, .offset = offset, .role = (uint16_t)role};
     if (offset != 0)
         entry_of_segment(image, bank, offset, role, raw_log, process);
@@ -19,6 +20,21 @@ struct segment *segment_create(struct process *process, struct image *image, enu
     while (*end != NULL)
         end = &(*end)->next;
     *end = segment;
+    return segment;
+}
+
+struct segment *segment_create(struct process *process, struct image *image, enum bank bank) {
+    uint64_t offset;
+    uint64_t *view = raw_reserve(process, bank_bytes(image, bank), &offset);
+    return view == NULL ? NULL : create(process, image, bank, ROLE_COUNTS, view, offset);
+}
+
+struct segment *segment_create_baseline(struct process *process, struct image *image, enum bank bank, enum raw_role role, int *why) {
+    uint64_t offset = 0;
+    uint64_t *view = raw_reserve_beside_counts(process, bank_bytes(image, bank), &offset, why);
+    struct segment *segment = view == NULL ? NULL : create(process, image, bank, role, view, offset);
+    if (view != NULL && segment == NULL)
+        *why = -ENOMEM;
     return segment;
 }
 
@@ -36,7 +52,7 @@ struct segment *segment_acquire(struct process *process, struct image *image, en
             return segment;
         }
     }
-    struct segment *segment = segment_create(process, image, bank, ROLE_COUNTS);
+    struct segment *segment = segment_create(process, image, bank);
     if (segment != NULL)
         segment->owner = owner;
     return segment;

@@ -1,6 +1,7 @@
 /* snapshot.c: the complete profile in one stream: header, log, summed counters, checksum. */
 #include "process.h"
 #include "stream.h"
+#include "text.h"
 
 #include <errno.h>
 
@@ -85,6 +86,28 @@ int snapshot_write(struct process *process, enum raw_fate fate, int status, int 
     for (const struct image *image = process->images; image != NULL; image = image->next)
         path_tables_each(process, image, put_path, &stream);
     return stream_finish(&stream);
+}
+
+static int put_in_memory(void *context, const void *bytes, size_t num_bytes) {
+    struct snapshot_copy *copy = context;
+    if (num_bytes > copy->length - copy->filled)
+        return -EAGAIN;
+    bytes_copy(copy->bytes + copy->filled, bytes, num_bytes);
+    copy->filled += num_bytes;
+    return 0;
+}
+
+int snapshot_copy(struct process *process, int live_threads, struct snapshot_copy *copy, const struct threads_look *since) {
+    *copy = (struct snapshot_copy){.length = measure(process).length};
+    copy->bytes = platform_map_private(copy->length);
+    if (copy->bytes == NULL)
+        return -ENOMEM;
+    int why = snapshot_write(process, FATE_SNAPSHOT, 0, live_threads, put_in_memory, copy);
+    if (why == 0 && since != NULL && !others_have_waited(process, since))
+        why = -EAGAIN;
+    if (why != 0)
+        platform_unmap(copy->bytes, copy->length);
+    return why;
 }
 
 static int put_in_file(void *context, const void *bytes, size_t num_bytes) {

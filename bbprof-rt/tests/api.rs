@@ -3,7 +3,7 @@
 mod support;
 
 use bbprof_format::raw::{Fate, RawProfile, State};
-use support::{Link, assert_end, assert_tls, bare_program, image, program, run, run_with, rust_program};
+use support::{Link, PROGRAM, assert_end, assert_tls, bare_program, image, program, run, run_with, rust_program};
 
 #[test]
 fn bytes_to_a_callback() {
@@ -14,6 +14,29 @@ fn bytes_to_a_callback() {
         assert_tls(&profile, [1, 100, 0, 0, 0]);
         assert_end(&profile, State::Complete, Fate::Snapshot);
         assert_tls(&run.profile(), [1, 101, 0, 0, 1]);
+    }
+}
+
+/// Nothing is held while the callback runs.
+#[test]
+fn a_callback_that_waits_for_a_thread() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["write-by-thread"]);
+        assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
+        assert_tls(&RawProfile::read(&run.stdout).expect("a complete profile on stdout"), [1, 100, 0, 0, 0]);
+        assert_eq!(image(&run.profile(), PROGRAM).tls_counters[0], 1);
+    }
+}
+
+/// It does nothing: all counts since the start are there, and the profile does not say otherwise.
+#[test]
+fn a_reset_without_room() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["reset-without-room"]);
+        assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
+        let profile = run.profile();
+        assert_tls(&profile, [1, 101, 0, 0, 1]);
+        assert_eq!((profile.ending.resets, profile.ending.notes.len()), (0, 0));
     }
 }
 

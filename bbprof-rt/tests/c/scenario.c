@@ -181,6 +181,12 @@ static int write_out(void *context, const void *bytes, size_t num_bytes) {
     return file < 0 ? file : write(file, bytes, num_bytes) == (ssize_t)num_bytes ? 0 : -EIO;
 }
 
+/* Waits for a thread that begins and ends meanwhile. */
+static int write_by_thread(void *context, const void *bytes, size_t num_bytes) {
+    run_threads(1, counting_thread, (void *)10);
+    return write_out(context, bytes, num_bytes);
+}
+
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "return";
     work(1, 100);
@@ -353,6 +359,17 @@ int main(int argc, char **argv) {
         int refused = -EBADF, file = 1;
         check(bbprof_write(write_out, &refused) != -EBADF, "a callback's refusal is passed on");
         check(bbprof_write(write_out, &file) != 0, "bbprof_write");
+        HIT(1);
+    }
+    if (IS("write-by-thread")) {
+        int file = 1;
+        sigset_t blocked;
+        check(bbprof_write(write_by_thread, &file) != 0, "bbprof_write");
+        check(sigprocmask(SIG_BLOCK, NULL, &blocked) != 0 || sigismember(&blocked, SIGTERM) != 0, "signals are blocked");
+    }
+    if (IS("reset-without-room")) {
+        check(setrlimit(RLIMIT_NOFILE, &(struct rlimit){3, 3}) != 0, "setrlimit");
+        check(bbprof_reset() != -EMFILE, "a reset that has no place for what was");
         HIT(1);
     }
     if (IS("signals")) {
