@@ -12,7 +12,7 @@ use crate::cache_lock::InUse;
 use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
-use crate::plugin::PluginOptions;
+use crate::plugin::{PluginOptions, Storage};
 use crate::roles::Language;
 use crate::shim;
 use crate::tools::ToolSettings;
@@ -76,6 +76,11 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
 
 /// Adds the plugin and the shim.
 fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arguments, installation: &Installation) -> Result<()> {
+    if arguments.emulates_tls && arguments.options.storage == Storage::Thread {
+        require!(
+            "-femulated-tls: counters cannot be in thread-local storage that is emulated; add --bbprof-storage=atomic, or -fno-emulated-tls"
+        );
+    }
     command.arg("--start-no-unused-arguments");
     let mut pass = OsString::from("-fpass-plugin=");
     pass.push(plugin);

@@ -25,7 +25,11 @@ fn name_proper(name: &str, with_arguments: bool) -> String {
             continue;
         }
         match first {
-            '<' if !with_arguments => rest = &rest[group(rest, '<', '>')..],
+            '<' if !with_arguments => {
+                // Rust's newer names have `::` before arguments, too.
+                plain.truncate(plain.strip_suffix("::").map_or(plain.len(), str::len));
+                rest = &rest[group(rest, '<', '>')..];
+            }
             '<' | '{' => {
                 let length = group(rest, first, if first == '<' { '>' } else { '}' });
                 plain.push_str(&rest[..length]);
@@ -122,6 +126,9 @@ mod tests {
             ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
             ("a::(anonymous namespace)::S::get() const", "a::(anonymous namespace)::S::get"),
             ("f[abi:cxx11](int)", "f[abi:cxx11]"),
+            ("v0::gen::<f64, 4>", "v0::gen"),
+            ("<v0::S<u8>>::get::<u32>", "::get"),
+            ("v0::apply::<v0::main::{closure#0}>::{closure#1}", "v0::apply::{closure#1}"),
         ] {
             assert_eq!(without_generics(name), plain);
         }

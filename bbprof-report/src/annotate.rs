@@ -5,6 +5,7 @@ use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
 use bbprof_profile::{BranchKey, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
@@ -158,21 +159,43 @@ pub fn annotate(
             write_source(profile, *file, source, 1..=u32::MAX, &read, style, out)
         }
         Subject::Functions(functions) => {
-            let table = LineTable::of_functions(functions);
-            let Some(first) = functions.first() else { return Ok(()) };
-            let entries: u128 = functions.iter().map(|function| u128::from(function.counts.entries)).sum();
-            let instructions: u128 = functions.iter().map(|function| function.counts.instructions).sum();
-            let copies = if functions.len() > 1 { format!(" ({} instantiations)", functions.len()) } else { String::new() };
-            writeln!(out, "{}{copies}", one_line(first.name()))?;
-            writeln!(out, "entered {} times, {} instructions", grouped(entries), grouped(instructions))?;
-            let Some(file) = first.file() else {
-                return writeln!(out, "no source is known for it: it was compiled without debug information");
-            };
-            let Some(source) = table.files.get(&file) else { return Ok(()) };
-            let last = source.functions.iter().filter(|((line, _), _)| *line == first.line()).map(|(_, f)| f.last_line).max();
-            write_source(profile, file, source, first.line()..=last.unwrap_or(u32::MAX), &read, style, out)
+            // Static functions of several files may have one symbol.
+            let mut by_place: BTreeMap<(Option<FileId>, u32), Vec<FunctionView<'_>>> = BTreeMap::new();
+            for function in functions {
+                by_place.entry((function.file(), function.line())).or_default().push(*function);
+            }
+            for (position, functions) in by_place.values().enumerate() {
+                if position > 0 {
+                    writeln!(out)?;
+                }
+                write_function(profile, functions, &read, style, out)?;
+            }
+            Ok(())
         }
     }
+}
+
+/// The instantiations of one function.
+fn write_function(
+    profile: &Profile,
+    functions: &[FunctionView<'_>],
+    read: &impl Fn(&str) -> io::Result<String>,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let table = LineTable::of_functions(functions);
+    let Some(first) = functions.first() else { return Ok(()) };
+    let entries: u128 = functions.iter().map(|function| u128::from(function.counts.entries)).sum();
+    let instructions: u128 = functions.iter().map(|function| function.counts.instructions).sum();
+    let copies = if functions.len() > 1 { format!(" ({} instantiations)", functions.len()) } else { String::new() };
+    writeln!(out, "{}{copies}", one_line(first.name()))?;
+    writeln!(out, "entered {} times, {} instructions", grouped(entries), grouped(instructions))?;
+    let Some(file) = first.file() else {
+        return writeln!(out, "no source is known for it: it was compiled without debug information");
+    };
+    let Some(source) = table.files.get(&file) else { return Ok(()) };
+    let last = source.functions.iter().filter(|((line, _), _)| *line == first.line()).map(|(_, f)| f.last_line).max();
+    write_source(profile, file, source, first.line()..=last.unwrap_or(u32::MAX), read, style, out)
 }
 
 fn write_source(

@@ -13,12 +13,12 @@ use bbprof_profile::Profile;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Writes a profile as an lcov trace file; `test_name` goes into `TN` (letters, digits and `_`; others become `_`). Returns its total.
+/// Writes a profile as an lcov trace file; `test_name` goes into `TN` (A-Z, a-z, 0-9 and `_`, which is all that lcov takes; others become `_`). Returns its total.
 ///
 /// # Errors
 /// When `out` cannot be written.
 pub fn write_lcov(profile: &Profile, test_name: &str, coverage: Coverage<'_>, out: &mut dyn Write) -> io::Result<CoveredLines> {
-    let test_name: String = test_name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    let test_name: String = test_name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let files = covered_files(profile, coverage);
     for file in &files {
         writeln!(out, "TN:{test_name}\nSF:{}", one_line(file.path))?;

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#define NUMBERED_NAMES_TRIED 1000u
+#define NUMBERED_NAMES_TRIED 10000u
 
 uint32_t raw_fate_word(enum raw_fate fate, int status, int live_threads) {
     uint32_t alive = live_threads < 0 ? 0 : live_threads > 0xffff ? 0xffff : (uint32_t)live_threads;

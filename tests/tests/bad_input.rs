@@ -190,6 +190,17 @@ fn code_for_executables_in_a_library() {
     );
 }
 
+#[test]
+fn emulated_thread_local_storage() {
+    let parcel = Parcel::new("emulated");
+    let compile = |more: &[&str]| {
+        parcel.run(tool("bbprof-cc")).args(more).args(["-femulated-tls", "-o", "parcel", "main.c", "shelf.c"]).outcome()
+    };
+    says(&compile(&[]), MISSING, &["-femulated-tls", "--bbprof-storage=atomic"]);
+    compile(&["--bbprof-storage=atomic", "-O1"]).expect_code(0);
+    parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+}
+
 /// A parcel, built, and a profile of it.
 fn profiled() -> (Parcel, ProfiledRun) {
     let parcel = Parcel::new("bad-profile");

@@ -149,3 +149,37 @@ fn the_gate() {
     assert!(unknown.stderr.contains("no function of the two profiles has a name like that"), "{}", unknown.stderr);
     assert!(gate(&old.raw, &new.raw, "much").expect_code(2).stderr.contains("is no percentage"));
 }
+
+/// Static functions of one name, in files of one name: each is compared with itself.
+#[test]
+fn functions_and_files_of_one_name() {
+    let sandbox = Sandbox::new("one-name");
+    let helper = |body: &str, caller: &str| {
+        format!(
+            "__attribute__((noinline)) static int helper(int x) {{\n  {body}\n}}\nint {caller}(int n) {{\n  int s = 0;\n  for (int i = 0; i < n; i++)\n    s += helper(i);\n  return s;\n}}\n"
+        )
+    };
+    sandbox.write("a/u.c", helper("if (x & 1) return x; return x * 2;", "ua"));
+    sandbox.write("b/u.c", helper("return x ^ 5;", "ub"));
+    sandbox.write("m.c", "#include <stdlib.h>\nint ua(int), ub(int);\nint main(int c, char **v) {\n  return (ua(atoi(v[1])) ^ ub(atoi(v[c - 1]))) == -1;\n}\n");
+    let program = sandbox.join("program");
+    Run::new(tool("bbprof-cc")).args(["-O1", "a/u.c", "b/u.c", "m.c", "-o"]).arg(&program).in_folder(sandbox.path()).ok();
+    let run = |name: &str, times: [&str; 2]| {
+        let raw = sandbox.join(name);
+        Run::new(&program).args(times).env("BBPROF_OUT", &raw).ok();
+        raw
+    };
+    let (a, b) = (run("a.bbraw", ["10", "7"]), run("b.bbraw", ["7", "10"]));
+    let value = json(&a, &b);
+    assert_eq!(number(&value["change"]["code"]), 0, "the same program: {value}");
+    let helpers: Vec<i64> = value["functions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|function| function["name"] == "helper")
+        .map(|function| number(&function["change"]["ran"]).signum())
+        .collect();
+    assert_eq!((helpers.len(), helpers.iter().sum::<i64>()), (2, 0), "one ran less, one more");
+    let shown = Run::new(tool("bbprof")).arg("annotate").arg(&a).arg("helper").ok().text();
+    assert!(shown.contains("entered 10 times") && shown.contains("entered 7 times"), "{shown}");
+}

@@ -146,7 +146,12 @@ fn run_folder(context: &Context, command: &mut Command) -> Result<PathBuf> {
 fn show(context: &Context, folder: &Path, success: bool) -> Result<()> {
     let profiles = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?.count();
     if profiles == 0 {
-        std::fs::remove_dir(folder).with_context(|| folder.display().to_string())?;
+        // Who asks for the last run must not get the one before.
+        if success && std::env::var_os("BBPROF_OUT").is_none() && !context.words.has("--no-run") {
+            note_last(context, folder)?;
+        } else {
+            std::fs::remove_dir(folder).with_context(|| folder.display().to_string())?;
+        }
         let says_why = success && context.report && !context.words.is_quiet() && !context.words.has("--no-run");
         match std::env::var_os("BBPROF_OUT") {
             Some(_) if says_why => eprintln!("bbprof: no summary: BBPROF_OUT is set, and profiles are where it says"),
@@ -155,7 +160,7 @@ fn show(context: &Context, folder: &Path, success: bool) -> Result<()> {
         }
         return Ok(());
     }
-    cache::write_atomically(&context.target_dir.join("bbprof/last"), format!("{}\n", folder.display()).as_bytes())?;
+    note_last(context, folder)?;
     if context.report {
         eprintln!();
         let colour = context.words.values("--color", None).pop();
@@ -165,6 +170,10 @@ fn show(context: &Context, folder: &Path, success: bool) -> Result<()> {
         eprintln!("bbprof: raw profiles are in {}", folder.display());
     }
     Ok(())
+}
+
+fn note_last(context: &Context, folder: &Path) -> Result<()> {
+    cache::write_atomically(&context.target_dir.join("bbprof/last"), format!("{}\n", folder.display()).as_bytes())
 }
 
 /// As a shell would say it: 128 + signal for a process that a signal ended.

@@ -23,6 +23,8 @@ pub(crate) struct Arguments {
     /// Calls the linker.
     pub links: bool,
     pub wants_lto: bool,
+    /// `-femulated-tls`.
+    pub(super) emulates_tls: bool,
     /// All its sources are assembly: no plugin sees them.
     pub is_assembly: bool,
     /// A plugin of ours that stands on the command line (`bbprof env` puts it there); taken out.
@@ -85,6 +87,8 @@ impl Arguments {
             "-c" | "-S" | "-fsyntax-only" | "--precompile" => self.links = false,
             "-flto" => self.wants_lto = true,
             "-fno-lto" => self.wants_lto = false,
+            "-femulated-tls" => self.emulates_tls = true,
+            "-fno-emulated-tls" => self.emulates_tls = false,
             _ if word.starts_with("-print-") || word.starts_with("--print-") || word.starts_with("-dump") => self.is_plain = true,
             _ if word.starts_with("-flto=") => self.wants_lto = true,
             _ => {

@@ -152,8 +152,11 @@ fn tell_left_out(name: &str, profile: &Profile, args: &ExportArgs) {
 /// Its total, in the form that GitLab and others look for in what a job prints.
 fn tell_total(name: &str, CoveredLines { hit, all }: CoveredLines) {
     // In tenths of a percent, rounded down: 100 % is all of them.
-    if let Some(tenths) = (hit * 1000).checked_div(all) {
-        eprintln!("bbprof: {name}: TOTAL {hit} of {all} lines {}.{}%", tenths / 10, tenths % 10);
+    match (hit * 1000).checked_div(all) {
+        Some(tenths) => eprintln!("bbprof: {name}: TOTAL {hit} of {all} lines {}.{}%", tenths / 10, tenths % 10),
+        None => eprintln!(
+            "bbprof: {name}: no source line is known: the program was compiled without debug information (-g0), or all are left out"
+        ),
     }
 }
 

@@ -80,13 +80,18 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
         eprintln!("bbprof: left out {what} in {}, too", files[latest].display());
         earlier.into_iter().for_each(|file| left_out[file] = true);
     }
+    // A process that has not yet been added to its pool has a file of its own, which is the latest of its window.
     let may_be_in_pools =
         |head: &Head| head.extent == Extent::Snapshot && pools.values().any(|resets| resets.contains(&head.resets));
-    let beside_pools = known().filter(|(file, head)| !left_out[*file] && may_be_in_pools(head)).count();
-    if beside_pools > 0 {
+    let beside_pools: Vec<usize> =
+        known().filter(|(file, head)| !left_out[*file] && may_be_in_pools(head)).map(|(file, _)| file).collect();
+    if let Some(first) = beside_pools.first() {
         eprintln!(
-            "bbprof: {beside_pools} of these files are snapshots beside pools; what their processes have added to these counts twice"
+            "bbprof: left out {} snapshots of processes whose counts should be in the pools beside them: {}, ...; a profile that is named alone is read",
+            beside_pools.len(),
+            files[*first].display()
         );
     }
+    beside_pools.into_iter().for_each(|file| left_out[file] = true);
     files.into_iter().zip(left_out).filter(|(_, left_out)| !left_out).map(|(path, _)| path).collect()
 }

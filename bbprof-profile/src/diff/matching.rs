@@ -44,7 +44,11 @@ const TELLING_BLOCKS: u32 = 4;
 
 pub(super) fn match_functions<'p>(a: &'p Profile, b: &'p Profile) -> Vec<Match<'p>> {
     let mut matching = Matching { matches: Vec::new(), a: a.functions().collect(), b: b.functions().collect() };
+    matching.pair(MatchedBy::Symbol, |function| Some((function.symbol().to_owned(), file_path(&function).to_owned())));
     matching.pair(MatchedBy::Symbol, |function| Some((function.symbol().to_owned(), file_name(&function))));
+    // Several files of one name: the shape may tell.
+    matching
+        .pair(MatchedBy::Symbol, |function| Some((function.symbol().to_owned(), file_name(&function), function.manifest.shape)));
     matching.pair(MatchedBy::Symbol, |function| Some(function.symbol().to_owned()));
     // Renamed hashes: name and shape agree; one of several instantiations is told by its shape.
     matching.pair(MatchedBy::Shape, |function| Some((function.manifest.shape, function.name().to_owned())));
@@ -52,6 +56,7 @@ pub(super) fn match_functions<'p>(a: &'p Profile, b: &'p Profile) -> Vec<Match<'
     let is_telling = |function: &FunctionView<'p>| function.manifest.num_blocks >= TELLING_BLOCKS;
     matching
         .pair(MatchedBy::Shape, |function| is_telling(&function).then_some((function.manifest.shape, function.manifest.content)));
+    matching.group(|function| (function.name().to_owned(), file_path(&function).to_owned()));
     matching.group(|function| (function.name().to_owned(), file_name(&function)));
     matching.pair(MatchedBy::Shape, |function| is_telling(&function).then(|| (function.manifest.shape, file_name(&function))));
     matching.group(|function| (function.name().to_owned(), String::new()));
@@ -61,10 +66,15 @@ pub(super) fn match_functions<'p>(a: &'p Profile, b: &'p Profile) -> Vec<Match<'
     matches
 }
 
+/// The source file, as the compiler names it.
+fn file_path<'p>(function: &FunctionView<'p>) -> &'p str {
+    function.manifest.file.map_or(function.module_source(), |file| function.module.string(file))
+}
+
 /// The last part of the path: folders differ between checkouts and machines.
 fn file_name(function: &FunctionView<'_>) -> String {
-    let id = function.manifest.file.map_or(function.module_source(), |file| function.module.string(file));
-    id.rsplit('/').next().unwrap_or(id).to_owned()
+    let path = file_path(function);
+    path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
 struct Matching<'p> {
