@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// First bytes of a merged profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFMG";
 /// Version written and read here.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// File name extension.
 pub const EXTENSION: &str = "bbprof";
 
@@ -41,6 +41,8 @@ pub struct Process {
     pub caveat: Option<String>,
     /// The profiled images it had loaded: the executable, where it is profiled, then shared libraries, ascending.
     pub images: Vec<BuildId>,
+    /// How many threads had counters of their own, dead ones included; of a pool, of all its processes.
+    pub threads: u32,
 }
 
 /// Summed counters of one image.
@@ -100,6 +102,7 @@ mod tests {
                 fate: "exit 0".into(),
                 caveat: None,
                 images: vec![build_id],
+                threads: 2,
             }],
             images: vec![ImageCounters {
                 build_id,

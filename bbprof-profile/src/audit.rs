@@ -2,6 +2,7 @@
 
 use crate::calls::missing_entries;
 use crate::{Inexact, Profile};
+use bbprof_format::manifest::Function;
 use std::fmt;
 
 /// What kind of exception.
@@ -63,6 +64,7 @@ impl Profile {
                 reason: caveat.clone(),
             }));
         }
+        exceptions.extend(self.late_calls());
         for image in &self.images {
             let exception = |kind, inexact: &Inexact| {
                 let module = &image.image.modules[inexact.module as usize].module;
@@ -91,5 +93,33 @@ impl Profile {
             ),
         }));
         exceptions
+    }
+
+    /// Functions of the program that libc calls in a thread behind all that the runtime sees of it: its own `free`, in place of libc's.
+    fn late_calls(&self) -> Vec<Exception> {
+        let mut late = Vec::new();
+        for image in &self.images {
+            let build_id = image.image.build_id;
+            let processes = self.processes.iter().filter(|process| process.images.contains(&build_id));
+            let threads: u64 = processes.map(|process| u64::from(process.threads)).sum();
+            for linked in &image.image.modules {
+                let is_free =
+                    |function: &Function| linked.module.string(function.symbol) == "free" && linked.counts_in_tls(function);
+                let is_there = linked.optional.is_none_or(|position| image.presence[position as usize]);
+                if threads > 0 && is_there && linked.module.functions.iter().any(is_free) {
+                    late.push(Exception {
+                        kind: ExceptionKind::Process,
+                        symbol: "free".to_owned(),
+                        name: "free".to_owned(),
+                        block: None,
+                        reason: format!(
+                            "libc calls the program's own behind the last destructor of each of {threads} threads, where counters of threads have gone: \
+                             some calls of it are not counted, nor what it calls then; --storage=atomic counts them"
+                        ),
+                    });
+                }
+            }
+        }
+        late
     }
 }

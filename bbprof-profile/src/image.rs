@@ -137,6 +137,11 @@ impl LinkedModule {
         (self.arrays[function.array as usize].name, function.first_counter)
     }
 
+    /// Whether each thread has counters of its own for the function, which go with it.
+    pub(crate) fn counts_in_tls(&self, function: &Function) -> bool {
+        self.placements[function.array as usize].is_some_and(|placement| placement.bank == Bank::Tls)
+    }
+
     /// Where among the counters of the image, thread-local ones first, the function's are; `None` when it has none.
     fn first_counter(&self, function: &Function, num_tls: u64) -> Option<u64> {
         let placement = self.placements[function.array as usize]?;

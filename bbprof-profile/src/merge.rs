@@ -127,8 +127,15 @@ mod tests {
 
     fn profile(build: &str, pid: u32, tls: &[u64]) -> MergedProfile {
         let build_id = Digest::of(build.as_bytes());
-        let process =
-            Process { executable: "/app".into(), pid, number: 1, fate: "exit 0".into(), caveat: None, images: vec![build_id] };
+        let process = Process {
+            executable: "/app".into(),
+            pid,
+            number: 1,
+            fate: "exit 0".into(),
+            caveat: None,
+            images: vec![build_id],
+            threads: 0,
+        };
         let image = ImageCounters {
             build_id,
             layout: Digest::default(),

@@ -29,6 +29,7 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
         fate: raw.fate_in_words(),
         caveat: of_process,
         images: own.into_iter().map(|(_, build_id)| build_id).collect(),
+        threads: raw.threads,
     };
     let processes = if raw.pooled.is_empty() {
         vec![process]

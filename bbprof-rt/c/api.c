@@ -20,7 +20,7 @@ static int attempt(struct process *process, int live_threads, const char *path, 
 
 static int take(struct process *process, const char *path, struct snapshot_copy *copy) {
     uint32_t before = process->interrupted;
-    shared_counters_look(process);
+    several_threads_look(process);
     thread_absorb_own_bank(process);
     process->interrupted = handlers_running(process);
     int others = others_alive(process), why = -EAGAIN;

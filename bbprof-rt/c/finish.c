@@ -52,7 +52,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     if (process->finished || process->pid != platform_process_id())
         return;
     process_lock(process);
-    shared_counters_look(process);
+    several_threads_look(process);
     thread_absorb_own_bank(process);
     int others = others_alive(process), running = 0;
     raw_set_interrupted(process, handlers_running(process));
@@ -88,7 +88,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
                    (process->announced == FATE_ABORT && fate == FATE_OWN_SIGNAL && status == SIGNAL_OF_ABORT);
     if (!is_part) {
         name_is_taken(process);
-        shared_counters_look(process);
+        several_threads_look(process);
         thread_absorb_own_bank(process);
         int others = others_alive(process);
         rescue(process, others != 0);

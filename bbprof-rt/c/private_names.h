@@ -166,7 +166,7 @@
 #define segment_detach bbprof_segment_detach
 #define segments_sum bbprof_segments_sum
 #define segments_total bbprof_segments_total
-#define shared_counters_look bbprof_shared_counters_look
+#define several_threads_look bbprof_several_threads_look
 #define snapshot_copy bbprof_snapshot_copy
 #define snapshot_save bbprof_snapshot_save
 #define snapshot_write bbprof_snapshot_write

@@ -260,7 +260,7 @@ void entry_of_paths(uint32_t image, uint64_t offset, uint32_t record_bytes, uint
 void entry_of_waits(uint64_t counted, const struct call_told calls[CALLS_TOLD], entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
 /* Notes that are also true of complete profiles: what they tell of is lost. Each once. */
-enum note_for_good { NOTE_SHARED_COUNTERS, NOTE_CLEARED_BANK, NUM_NOTES_FOR_GOOD };
+enum note_for_good { NOTE_SHARED_COUNTERS, NOTE_CLEARED_BANK, NOTE_UNTOLD_THREADS, NUM_NOTES_FOR_GOOD };
 void note_for_good(struct process *process, enum note_for_good note);
 void entries_of_exec(const char *path, entry_sink sink, void *context);
 
@@ -308,9 +308,9 @@ void others_look(struct process *process, struct threads_look *look);
 /* Has each of them been in one and the same system call since that look? */
 bool others_have_waited(struct process *process, const struct threads_look *since);
 
-/* shared_counters.c */
-/* Notes that several threads may have counted in plain counters that they share. Called whenever that may have become so. */
-void shared_counters_look(struct process *process);
+/* several_threads.c */
+/* Notes what several threads may have lost. Called whenever that may have become so. */
+void several_threads_look(struct process *process);
 
 /* finish.c */
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */

@@ -239,7 +239,7 @@ static void tell_of_threads(void) {
         return;
     process_lock(process);
     __atomic_store_n(&process->has_threads, true, __ATOMIC_RELAXED);
-    shared_counters_look(process);
+    several_threads_look(process);
     process_unlock(process);
 }
 

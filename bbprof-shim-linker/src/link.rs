@@ -79,7 +79,7 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
 struct Additions {
     folder: TempDir,
     /// The generated object and the runtime, to stand before all inputs.
-    files: [PathBuf; 2],
+    files: Vec<PathBuf>,
     options: Vec<OsString>,
 }
 
@@ -88,9 +88,13 @@ impl Additions {
         let folder =
             tempfile::Builder::new().prefix("bbprof-link-").tempdir().context("cannot make a temporary folder for the link")?;
         let object = generated_object::generate(plan, kind).context("cannot generate the object that defines the counters")?;
-        let files = [folder.path().join(OBJECT_NAME), folder.path().join(runtime.file_name)];
-        for (path, bytes) in files.iter().zip([&object[..], runtime.archive]) {
-            fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        let mut contents = vec![(OBJECT_NAME, &object[..])];
+        contents.extend(runtime.files().context("the runtime's archive cannot be read")?);
+        let mut files = Vec::new();
+        for (name, bytes) in contents {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+            files.push(path);
         }
         Ok(Self { folder, files, options: runtime.options(level).collect() })
     }

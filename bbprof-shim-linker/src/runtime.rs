@@ -3,6 +3,7 @@
 use crate::command_line::Level;
 use crate::generated_object::ImageKind;
 use crate::inputs::{self, InputFile};
+use object::read::archive::ArchiveFile;
 use std::ffi::OsString;
 
 /// A variant of the runtime, an `ar` archive.
@@ -11,6 +12,8 @@ pub(crate) struct Runtime {
     pub file_name: &'static str,
     /// Its bytes.
     pub archive: &'static [u8],
+    /// Ends of the names of members that are linked as objects: `--exclude-libs` hides what comes from archives, and shared libraries must see these definitions.
+    pub objects: &'static [&'static str],
     options: Vec<String>,
 }
 
@@ -73,16 +76,19 @@ pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
         ImageKind::Dynamic => Runtime {
             file_name: "libbbprof_rt_exec.a",
             archive: include_bytes!(concat!(env!("OUT_DIR"), "/exec/libbbprof_rt_exec.a")),
+            objects: &["-interpose_dynamic.o", "-interpose_dynamic_ends.o"],
             options: DYNAMIC_SYMBOLS.iter().map(|symbol| format!("--export-dynamic-symbol={symbol}")).collect(),
         },
         ImageKind::Static => Runtime {
             file_name: "libbbprof_rt_static.a",
             archive: include_bytes!(concat!(env!("OUT_DIR"), "/static/libbbprof_rt_static.a")),
+            objects: &[],
             options: wrapping(files),
         },
         ImageKind::Library => Runtime {
             file_name: "libbbprof_rt_lib.a",
             archive: include_bytes!(concat!(env!("OUT_DIR"), "/lib/libbbprof_rt_lib.a")),
+            objects: &[],
             options: Vec::new(),
         },
     }
@@ -97,6 +103,18 @@ fn wrapping(files: &[InputFile]) -> Vec<String> {
 }
 
 impl Runtime {
+    /// What is linked: file names and their bytes.
+    pub(crate) fn files(&self) -> Result<Vec<(&'static str, &'static [u8])>, object::read::Error> {
+        let members: Vec<_> = ArchiveFile::parse(self.archive)?.members().collect::<Result<_, _>>()?;
+        let mut files = Vec::new();
+        for name in self.objects {
+            let member = members.iter().find(|member| member.name().ends_with(name.as_bytes()));
+            files.push((name.trim_start_matches('-'), member.expect("build.rs compiles it").data(self.archive)?));
+        }
+        files.push((self.file_name, self.archive));
+        Ok(files)
+    }
+
     /// Its options in the language of the level.
     pub(crate) fn options(&self, level: Level) -> impl Iterator<Item = OsString> + '_ {
         let prefix = if level == Level::Cc { "-Wl," } else { "" };

@@ -212,6 +212,7 @@ impl Run {
             fate: "exit 0".into(),
             caveat: None,
             images: vec![build_id],
+            threads: 0,
         };
         Self { map: BuildMap { build_id, body }, counters, processes: vec![process] }
     }

@@ -1,0 +1,109 @@
+//! Threads that the runtime could miss: it sees them, or `verify` says that it did not.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use bbprof_tests::{Exported, Outcome, Run, Sandbox, tool};
+use std::path::PathBuf;
+
+/// 20 threads by the C++ library, which calls `pthread_create` from outside the program.
+const BY_A_LIBRARY: &str = "\
+#include <thread>
+static volatile int sink;
+__attribute__((noinline)) void work() { sink = sink + 1; }
+int main() {
+  for (int i = 0; i < 20; i++)
+    std::thread([] { for (int k = 0; k < 100; k++) work(); }).join();
+}
+";
+
+/// 50 threads, behind which libc frees memory; the program tells how often its own `free` was called.
+const OWN_FREE: &str = "\
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static volatile long calls;
+extern void __libc_free(void *);
+__attribute__((noinline)) void free(void *p) {
+  __atomic_add_fetch(&calls, 1, 5);
+  __libc_free(p);
+}
+static void *thread(void *x) { free(malloc(10)); return x; }
+int main(void) {
+  for (int i = 0; i < 50; i++) {
+    pthread_t made;
+    pthread_create(&made, 0, thread, 0);
+    pthread_join(made, 0);
+  }
+  printf(\"%ld\", calls);
+  fflush(stdout);
+  _Exit(0);
+}
+";
+
+struct Program {
+    sandbox: Sandbox,
+    raw: PathBuf,
+}
+
+impl Program {
+    fn new(driver: &str, source: &str, text: &str, options: &[&str]) -> Self {
+        let sandbox = Sandbox::new("unseen");
+        sandbox.write("hidden.map", "{ local: *; };\n");
+        let source = sandbox.write(source, text);
+        let compile = Run::new(tool(driver)).args(["-O1", "-g", "-w", "-fno-builtin", "-pthread"]).args(options);
+        compile.arg(&source).arg("-o").arg(sandbox.join("program")).in_folder(sandbox.path()).ok();
+        let raw = sandbox.join("run.bbraw");
+        Self { sandbox, raw }
+    }
+
+    fn run(&self) -> Outcome {
+        Run::new(self.sandbox.join("program")).env("BBPROF_OUT", &self.raw).in_folder(self.sandbox.path()).ok()
+    }
+
+    fn entries(&self, function: &str) -> Option<u64> {
+        Exported::of(std::slice::from_ref(&self.raw)).entries(function)
+    }
+
+    fn verify(&self) -> Outcome {
+        Run::new(tool("bbprof")).arg("verify").arg(&self.raw).outcome()
+    }
+}
+
+/// `--exclude-libs` hides what comes from archives.
+#[test]
+fn definitions_that_stay_visible() {
+    for linker in ["bfd", "lld", "mold"] {
+        let linker = format!("-fuse-ld={linker}");
+        let program = Program::new("bbprof-c++", "a.cpp", BY_A_LIBRARY, &[&linker, "-Wl,--exclude-libs,ALL"]);
+        program.run();
+        program.verify().expect_code(0);
+        assert_eq!(program.entries("work()"), Some(2000), "{linker}");
+    }
+}
+
+/// A version script hides all that it does not name.
+#[test]
+fn definitions_that_are_hidden() {
+    let hidden = Program::new("bbprof-c++", "a.cpp", BY_A_LIBRARY, &["-Wl,--version-script=hidden.map"]);
+    hidden.run();
+    let said = hidden.verify().expect_code(5).text();
+    assert!(said.contains("of which the runtime was not told") && said.contains("--storage=atomic"), "{said}");
+    let atomic = Program::new("bbprof-c++", "a.cpp", BY_A_LIBRARY, &["-Wl,--version-script=hidden.map", "--bbprof-storage=atomic"]);
+    atomic.run();
+    atomic.verify().expect_code(0);
+    assert_eq!(atomic.entries("work()"), Some(2000));
+}
+
+/// libc calls the program's own `free` behind all that a thread executes of the program.
+#[test]
+fn a_free_of_the_programs_own() {
+    let by_thread = Program::new("bbprof-cc", "a.c", OWN_FREE, &[]);
+    let tally: u64 = by_thread.run().text().parse().unwrap();
+    let said = by_thread.verify().expect_code(5).text();
+    assert!(said.contains("free: libc calls the program's own") && said.contains("50 threads"), "{said}");
+    assert!(by_thread.entries("free").unwrap() <= tally);
+    let atomic = Program::new("bbprof-cc", "a.c", OWN_FREE, &["--bbprof-storage=atomic"]);
+    let tally: u64 = atomic.run().text().parse().unwrap();
+    atomic.verify().expect_code(0);
+    assert_eq!(atomic.entries("free"), Some(tally));
+}
