@@ -10,6 +10,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 extern __typeof__(dlsym) dlsym __attribute__((weak));
+extern __typeof__(dladdr) dladdr __attribute__((weak));
 extern int *__errno_location(void) __attribute__((weak));
 /* A sanitizer's own interposer stands in the program as ours does; it must be told of all threads. */
 extern EXPORTED int __interceptor_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
@@ -29,8 +30,23 @@ static create_function real_create(void) {
     return create;
 }
 
-EXPORTED int thrd_create(thrd_t *thread, thrd_start_t start, void *argument) {
+typedef int (*create_c11_function)(thrd_t *thread, thrd_start_t start, void *argument);
+
+/* Programs and libraries bring a thrd_create along for old libcs, with numbers of its own for what went wrong. It calls pthread_create. */
+static create_c11_function brought_along(create_function create) {
+    Dl_info ours, theirs;
+    if (dlsym == NULL || dladdr == NULL)
+        return NULL;
+    create_c11_function next = (create_c11_function)dlsym(RTLD_NEXT, "thrd_create");
+    bool is_libcs = next == NULL || dladdr((void *)next, &theirs) == 0 || dladdr((void *)create, &ours) == 0 || theirs.dli_fbase == ours.dli_fbase;
+    return is_libcs ? NULL : next;
+}
+
+EXPORTED __attribute__((weak)) int thrd_create(thrd_t *thread, thrd_start_t start, void *argument) {
     create_function create = real_create();
+    create_c11_function other = create == NULL || create == __interceptor_pthread_create ? NULL : brought_along(create);
+    if (other != NULL)
+        return other(thread, start, argument);
     return create == NULL ? thrd_error : threads_create_c11(create, thread, start, argument);
 }
 
@@ -40,7 +56,7 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 }
 
 /* fork without any handlers, which libc's fork would call; glibc 2.34 and later have it. */
-EXPORTED int32_t _Fork(void) {
+EXPORTED __attribute__((weak)) int32_t _Fork(void) {
     int32_t (*real)(void) = dlsym == NULL ? NULL : (int32_t(*)(void))dlsym(RTLD_NEXT, "_Fork");
     if (real == NULL) {
         if (__errno_location != NULL)

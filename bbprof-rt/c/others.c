@@ -89,6 +89,8 @@ int others_running_at_end(struct process *process, int running) {
 #define FIRST_PAUSE_NS 100000u
 #define LONGEST_PAUSE_NS 5000000u
 #define LONGEST_WAIT_NS 1000000000u
+/* With what the looks take, which may be a tenth of a second each where there are a thousand threads. */
+#define LONGEST_IN_ALL_NS 4000000000u
 
 int others_running_soon(struct process *process, int others) {
     struct threads_look look;
@@ -96,14 +98,19 @@ int others_running_soon(struct process *process, int others) {
     if (running == 0)
         return 0;
     const int64_t at_first = platform_time_of_others_ns(), allowed = LATENESS_NS + (int64_t)others * MOMENT_NS;
+    const uint64_t begun = platform_wall_clock_ns();
     uint64_t pause = FIRST_PAUSE_NS;
     for (uint64_t waited = 0; running != 0 && waited < LONGEST_WAIT_NS; waited += pause) {
+        /* A clock that is set meanwhile may end it. */
+        if (platform_wall_clock_ns() - begun > LONGEST_IN_ALL_NS)
+            break;
         /* Who waits for time, or for the world, does so for longer; what cannot be looked at does not get better. */
         if (!look.told || platform_time_of_others_ns() - at_first > allowed || (look.settled && waited > MOMENT_NS))
             break;
         process_lock_pause(process, pause); /* threads begin and end by it */
         pause = pause * 5 / 4 < LONGEST_PAUSE_NS ? pause * 5 / 4 : LONGEST_PAUSE_NS;
-        running = still_running(process, others_alive(process), &look);
+        others_look(process, &look);
+        running = look.told && !look.settled ? others : still_running(process, others_alive(process), &look);
     }
     return running;
 }

@@ -1,7 +1,5 @@
 //! Threads that the runtime could miss: it sees them, or `verify` says that it did not.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
 use bbprof_tests::{Exported, Outcome, Run, Sandbox, tool};
 use std::path::PathBuf;
 
