@@ -5,6 +5,7 @@ use crate::{FileId, Files, Image, ProfileError, SolvedImage};
 use bbprof_format::BuildId;
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{ImageCounters, Process};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Counts of all functions of all images.
@@ -99,9 +100,12 @@ impl Profile {
         self.images.iter().map(|image| image.path.as_str())
     }
 
-    /// Its images: where each was when it ran, and which link it is.
-    pub fn image_builds(&self) -> impl Iterator<Item = (&str, BuildId)> {
-        self.images.iter().map(|image| (image.path.as_str(), image.image.build_id))
+    /// Its images: where each was when it ran, which link it is, and the sources of its code.
+    pub fn image_builds(&self) -> impl Iterator<Item = (&str, BuildId, HashSet<&str>)> {
+        self.images.iter().map(|image| {
+            let sources = image.files.iter().flatten().flatten().map(|file| self.files.path(*file));
+            (image.path.as_str(), image.image.build_id, sources.collect())
+        })
     }
 
     /// How many edges had a counter of their own (check mode).

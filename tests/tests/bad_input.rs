@@ -313,6 +313,14 @@ fn sources_that_are_newer_than_the_program() {
     let pages = format!("html={}", parcel.sandbox.join("pages").display());
     let export = Run::new(tool("bbprof")).args(["export", &pages]).arg(&run.raw).ok();
     warned(&export, "modified after the program was linked");
+    // A build that is newer than the source does not speak for the other.
+    parcel.run(tool("bbprof-cc")).args(["-O1", "-DANOTHER", "-o", "second", "main.c", "shelf.c"]).ok();
+    let second = parcel.check(&parcel.source().join("second"), None, &["second"]);
+    let newest = later + std::time::Duration::from_secs(60);
+    std::fs::File::options().append(true).open(parcel.source().join("second")).unwrap().set_modified(newest).unwrap();
+    let of = |raws: &[&Path]| Run::new(tool("bbprof")).arg("annotate").args(raws).arg("shelf_put").ok();
+    assert_eq!(of(&[&second.raw]).stderr, "");
+    warned(&of(&[&run.raw, &second.raw]), "modified after the program was linked");
     // When it was linked is not known any more.
     let map = parcel.sandbox.join("old.bbmap");
     std::fs::copy(parcel.source().join("parcel.bbmap"), &map).unwrap();

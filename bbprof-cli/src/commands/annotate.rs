@@ -60,10 +60,11 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let (profile, num_damaged) = load(&input)?;
     let wanted = wanted.to_string_lossy();
     let subject = find(&profile, &wanted)?;
+    let linked = Linked::of(&profile);
     let read = |path: &str| {
         let text = read_source(path)?;
         let modified = std::fs::metadata(path).and_then(|file| file.modified()).ok();
-        if let Some(doubt) = Linked::of(&profile).doubt(modified) {
+        if let Some(doubt) = linked.doubt(path, modified) {
             eprintln!("{}", warning(path, doubt));
         }
         Ok(text)

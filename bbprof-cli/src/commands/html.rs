@@ -45,13 +45,13 @@ fn with_readers(
     compared: Option<&Compared<'_>>,
     write: impl FnOnce(Option<Earlier<'_>>, ReadSource<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (now, before) = (Linked::of(profile), compared.map_or(Linked::Unknown, |compared| Linked::of(compared.earlier)));
+    let (now, before) = (Linked::of(profile), Linked::of(compared.map_or(profile, |compared| compared.earlier)));
     // Sources are read in any order.
     let newer = Mutex::new(BTreeSet::new());
-    let read_before = |path: &str| read(path, before, &newer);
+    let read_before = |path: &str| read(path, &before, &newer);
     let earlier =
         compared.map(|&Compared { earlier: profile, diff, is_exact }| Earlier { profile, diff, is_exact, read: &read_before });
-    let written = write(earlier, &|path| read(path, now, &newer));
+    let written = write(earlier, &|path| read(path, &now, &newer));
     newer.into_inner().unwrap_or_else(PoisonError::into_inner).iter().for_each(|warning| eprintln!("{warning}"));
     written
 }
@@ -73,10 +73,10 @@ fn prepare(folder: &Path) -> Result<()> {
 }
 
 /// Notes the sources that are newer than the program.
-fn read(path: &str, linked: Linked, newer: &Mutex<BTreeSet<String>>) -> io::Result<SourceText> {
+fn read(path: &str, linked: &Linked<'_>, newer: &Mutex<BTreeSet<String>>) -> io::Result<SourceText> {
     let modified = fs::metadata(path)?.modified().ok();
     let text = read_source(path)?;
-    let doubt = linked.doubt(modified);
+    let doubt = linked.doubt(path, modified);
     if doubt == Some(Doubt::Modified) {
         newer.lock().unwrap_or_else(PoisonError::into_inner).insert(warning(path, Doubt::Modified));
     }

@@ -3,43 +3,37 @@
 use super::sizes::is_build;
 use bbprof_profile::Profile;
 use bbprof_report::Doubt;
+use std::collections::HashSet;
 use std::fs;
 use std::time::SystemTime;
 
-/// What the images tell of the age of the program.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Linked {
-    /// When the last of them was linked.
-    At(SystemTime),
-    /// Another build is in the place of one.
-    Again,
-    /// None is there any more.
-    Unknown,
+/// What the images tell of their age.
+#[derive(Debug)]
+pub(super) struct Linked<'p> {
+    /// Of those that are still there: the sources of each, and when it was linked; `None` = another build is in its place.
+    images: Vec<(HashSet<&'p str>, Option<SystemTime>)>,
 }
 
-impl Linked {
-    pub(super) fn of(profile: &Profile) -> Self {
-        let mut linked = Self::Unknown;
-        for (path, build_id) in profile.image_builds() {
+impl<'p> Linked<'p> {
+    pub(super) fn of(profile: &'p Profile) -> Self {
+        let mut images = Vec::new();
+        for (path, build_id, sources) in profile.image_builds() {
             let Ok(bytes) = fs::read(path) else { continue };
             let is_that_build = object::File::parse(&*bytes).is_ok_and(|file| is_build(&file, build_id));
             let Ok(modified) = fs::metadata(path).and_then(|image| image.modified()) else { continue };
-            linked = match linked {
-                _ if !is_that_build => return Self::Again,
-                Self::At(other) => Self::At(other.max(modified)),
-                _ => Self::At(modified),
-            };
+            images.push((sources, is_that_build.then_some(modified)));
         }
-        linked
+        Self { images }
     }
 
-    /// Why a text that was modified then may not be what was built.
-    pub(super) fn doubt(self, modified: Option<SystemTime>) -> Option<Doubt> {
-        match self {
-            Self::At(linked) if modified.is_some_and(|modified| modified > linked) => Some(Doubt::Modified),
-            Self::Again => Some(Doubt::BuiltAgain),
-            Self::At(_) | Self::Unknown => None,
+    /// Why the text of this source, which was modified then, may not be what was built: in one of the images that have code of it.
+    pub(super) fn doubt(&self, source: &str, modified: Option<SystemTime>) -> Option<Doubt> {
+        let images = || self.images.iter().filter(|(sources, _)| sources.contains(source)).map(|(_, linked)| linked);
+        if images().any(Option::is_none) {
+            return Some(Doubt::BuiltAgain);
         }
+        let is_newer = modified.is_some_and(|modified| images().flatten().any(|linked| modified > *linked));
+        is_newer.then_some(Doubt::Modified)
     }
 }
 
