@@ -13,6 +13,19 @@ pub fn without_parameters(name: &str) -> String {
     name_proper(name, true)
 }
 
+/// A demangled name of Rust without the arguments of functions, `::<u8>`, which its newer symbols tell; those of types stay.
+#[must_use]
+pub fn without_turbofish(name: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = name;
+    while let Some(at) = rest.find("::<") {
+        plain.push_str(&rest[..at]);
+        let arguments = &rest[at + 2..];
+        rest = &arguments[group(arguments, '<', '>')..];
+    }
+    plain + rest
+}
+
 fn name_proper(name: &str, with_arguments: bool) -> String {
     let mut plain = String::new();
     let mut rest = name;
@@ -131,6 +144,17 @@ mod tests {
             ("v0::apply::<v0::main::{closure#0}>::{closure#1}", "v0::apply::{closure#1}"),
         ] {
             assert_eq!(without_generics(name), plain);
+        }
+    }
+
+    #[test]
+    fn arguments_of_functions_can_go() {
+        for (name, plain) in [
+            ("v0::gen::<f64, 4>", "v0::gen"),
+            ("<v0::S<u8> as v0::T>::apply::<v0::main::{closure#0}>::{closure#1}", "<v0::S<u8> as v0::T>::apply::{closure#1}"),
+            ("std::vector<int>::push_back(int const&)", "std::vector<int>::push_back(int const&)"),
+        ] {
+            assert_eq!(super::without_turbofish(name), plain);
         }
     }
 

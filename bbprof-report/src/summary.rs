@@ -4,7 +4,7 @@ use crate::names::one_line;
 use crate::number::{grouped, percent};
 use crate::place::{file_name, place, short_name};
 use crate::table::{Paint, Style, Table, bar, warmth};
-use bbprof_profile::{FunctionView, LineTable, Profile, Totals, WeightSource, without_generics};
+use bbprof_profile::{FunctionView, LineTable, Profile, Totals, WeightSource, without_generics, without_turbofish};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -183,7 +183,8 @@ fn group_label(profile: &Profile, by: GroupBy, key: &str, group: &Group<'_>) -> 
     };
     let place = place(profile, function.file().map(|file| (file, function.line())));
     let copies = if group.members > 1 { format!(" ({} instantiations)", group.members) } else { String::new() };
-    format!("{}{copies}{place}", short_name(function.name()))
+    let name = if group.members > 1 { without_turbofish(function.name()) } else { function.name().to_owned() };
+    format!("{}{copies}{place}", short_name(&name))
 }
 
 fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {

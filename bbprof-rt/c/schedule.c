@@ -27,22 +27,30 @@ static const char *number(const char *text, uint64_t *value) {
     return text;
 }
 
+/* One signal, and one period: a second would take the place of the first. */
 static bool read_signal(struct process *process, const char *name) {
+    int found = 0;
     if (text_starts_with(name, "SIG"))
         name += 3;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (text_equals(name, signals[i].name))
-            process->dump_signal = signals[i].number;
-    return process->dump_signal != 0;
+            found = signals[i].number;
+    if (found == 0 || (process->dump_signal != 0 && process->dump_signal != found))
+        return false;
+    process->dump_signal = found;
+    return true;
 }
 
 static bool read_period(struct process *process, const char *period) {
-    uint64_t value;
+    uint64_t value, found = 0;
     const char *unit = number(period, &value);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (text_equals(unit, units[i].name) && value <= LONGEST_PERIOD)
-            process->dump_period_ns = value * units[i].nanoseconds;
-    return process->dump_period_ns != 0;
+            found = value * units[i].nanoseconds;
+    if (found == 0 || (process->dump_period_ns != 0 && process->dump_period_ns != found))
+        return false;
+    process->dump_period_ns = found;
+    return true;
 }
 
 void schedule_read(struct process *process, const char *setting) {
@@ -57,7 +65,7 @@ void schedule_read(struct process *process, const char *setting) {
                      (text_starts_with(word, "signal:") && read_signal(process, word + 7)) ||
                      (text_starts_with(word, "every:") && read_period(process, word + 6));
         if (!known || text.cut)
-            process_complain(process, "BBPROF_DUMP=", setting, "expected exit, mmap, signal:USR2 or every:10s",
+            process_complain(process, "BBPROF_DUMP=", setting, "expected exit, mmap, one signal:USR2, one every:10s",
                              "the profile is written at exit, and is right at any moment before");
         setting += length + (setting[length] == ',');
     }

@@ -71,6 +71,12 @@ fn unknown_dump_setting() {
         command.env("BBPROF_DUMP", "exit,sometimes");
     });
     assert_refused(&run, "sometimes");
+    for twice in ["signal:USR2,signal:HUP", "signal:USR2,signal:NONE", "every:10s,every:1x"] {
+        let run = run_with(&program(Link::Dynamic), &["exit"], |command| {
+            command.env("BBPROF_DUMP", twice);
+        });
+        assert_refused(&run, twice.split_once(',').unwrap().1);
+    }
     assert_tls(&run.profiles()[0], [1, 100, 0, 0, 1]);
 }
 
