@@ -72,6 +72,8 @@ bool platform_process_is_gone(int32_t process);
 uint64_t platform_namespace(void);
 /* How many threads of this process are still running, without the caller and `helper`; -1 = cannot be told. */
 int platform_other_threads(int32_t helper);
+/* The same, but never those that have left user space for ever, which may be among many. */
+int platform_living_threads(int32_t helper);
 /* How many of them wait in a system call; the last may stand for various ones. */
 #define CALLS_TOLD 11
 #define CALL_VARIOUS 0xffffu

@@ -144,8 +144,10 @@ static int many_threads(void) {
 
 int platform_other_threads(int32_t helper) {
     int many = many_threads();
-    if (many != 0)
-        return many - 1 - (helper != 0);
+    return many != 0 ? many - 1 - (helper != 0) : platform_living_threads(helper);
+}
+
+int platform_living_threads(int32_t helper) {
     int others = helper != 0 && platform_thread_exists(platform_process_id(), helper) ? -1 : 0;
     if (!each_other_thread(count, &others))
         return -1;

@@ -72,6 +72,7 @@
 #define platform_identify_target bbprof_platform_identify_target
 #define platform_length_allowed bbprof_platform_length_allowed
 #define platform_list bbprof_platform_list
+#define platform_living_threads bbprof_platform_living_threads
 #define platform_lock bbprof_platform_lock
 #define platform_unlock bbprof_platform_unlock
 #define platform_look_at_threads bbprof_platform_look_at_threads

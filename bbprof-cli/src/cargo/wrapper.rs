@@ -136,6 +136,9 @@ fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Re
             "-Clinker-plugin-lto leaves optimisation to the linker, where counters cannot be placed; use lto = \"thin\" or \"fat\""
         );
     }
+    if seen.has_no_passes {
+        require!("-Cno-prepopulate-passes leaves out the passes behind which counters are placed: nothing would be counted");
+    }
     bootstrap(command, seen, settings);
     let mut plugin = OsString::from("-Zllvm-plugins=");
     plugin.push(&settings.rustc_plugin);
@@ -174,6 +177,8 @@ struct Seen {
     has_mangling: bool,
     /// Optimises in the linker.
     wants_linker_lto: bool,
+    /// `-Cno-prepopulate-passes`.
+    has_no_passes: bool,
     /// The last `-C linker=`.
     linker: Option<OsString>,
 }
@@ -226,6 +231,8 @@ impl Seen {
             self.linker = Some(linker.into());
         } else if let Some(how) = option.strip_prefix("linker-plugin-lto") {
             self.wants_linker_lto = !["=n", "=no", "=off", "=false"].contains(&how);
+        } else if let Some(how) = option.strip_prefix("no-prepopulate-passes") {
+            self.has_no_passes = !["=n", "=no", "=off", "=false"].contains(&how);
         }
     }
 
@@ -305,6 +312,7 @@ mod tests {
         assert!(seen("-C linker-plugin-lto").wants_linker_lto && seen("-Clinker-plugin-lto=/x/lld.so").wants_linker_lto);
         assert!(seen("--crate-type bin -C linker-plugin-lto").links && !seen("--crate-type lib -C linker-plugin-lto").links);
         assert!(!seen("-C linker-plugin-lto=off").wants_linker_lto && !seen("-C lto=fat").wants_linker_lto);
+        assert!(seen("-Cno-prepopulate-passes").has_no_passes && !seen("-C no-prepopulate-passes=no").has_no_passes);
     }
 
     #[test]
