@@ -5,7 +5,7 @@ use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
 use bbprof_profile::{BranchKey, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
@@ -82,9 +82,12 @@ pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p
             0 => {}
             1 => return Ok(Subject::Functions(found)),
             _ => {
-                let mut candidates: Vec<String> = found.iter().map(|function| function.symbol().to_owned()).collect();
-                candidates.sort();
-                candidates.dedup();
+                let distinct = |name: fn(&FunctionView<'p>) -> String| found.iter().map(name).collect::<BTreeSet<_>>();
+                let symbols = distinct(|function| function.symbol().to_owned());
+                // Names are for reading, if they tell all of them apart.
+                let names = distinct(|function| function.name().to_owned());
+                let names: Vec<String> = if names.len() == symbols.len() { names } else { symbols }.into_iter().collect();
+                let candidates: Vec<String> = names.iter().map(|name| shell_word(name)).collect();
                 if candidates.len() > 1 {
                     return Err(AnnotateError::Ambiguous { wanted: wanted.to_owned(), candidates });
                 }

@@ -7,7 +7,7 @@ use bbprof_profile::{without_generics, without_parameters};
 type IsCalled = fn(word: &str, symbol: &str, name: &str) -> bool;
 
 /// The ways of calling a function, the closest first: who is called so in one way is meant by none of the later ones.
-pub(crate) const WAYS: [IsCalled; 5] = [
+pub(crate) const WAYS: [IsCalled; 6] = [
     |word, symbol, name| symbol == word || name == word,
     |word, _, name| is_end(word, name),
     // C++ puts the result's type in front of a template's name, and parameters behind all.
@@ -15,7 +15,15 @@ pub(crate) const WAYS: [IsCalled; 5] = [
     // As the report prints it.
     |word, _, name| short_name(name) == word,
     |word, _, name| is_end(word, &without_generics(name)),
+    |word, _, name| of_type(name).is_some_and(|name| is_end(word, &without_generics(&name))),
 ];
+
+/// What Rust's users call a method of an `impl` of a trait: `S::next` for `<a::S as Iterator>::next`.
+fn of_type(name: &str) -> Option<String> {
+    let (of, method) = name.strip_prefix('<')?.rsplit_once(">::")?;
+    let (of, _) = of.split_once(" as ")?;
+    Some(format!("{of}::{method}"))
+}
 
 /// Whether a name is this word, or ends in it.
 fn is_end(word: &str, name: &str) -> bool {
@@ -59,6 +67,9 @@ mod tests {
             ("std::vector<..>::push_back", ("v", "std::vector<int, std::allocator<int> >::push_back(int const&)"), Some(3)),
             ("vector::push_back", ("v", "std::vector<int, std::allocator<int> >::push_back(int const&)"), Some(4)),
             ("clone", ("c", "<a::B as core::clone::Clone>::clone"), Some(1)),
+            ("B::clone", ("c", "<a::B as core::clone::Clone>::clone"), Some(5)),
+            ("a::V::clone", ("c", "<a::V<T> as core::clone::Clone>::clone"), Some(5)),
+            ("C::clone", ("c", "<a::B as core::clone::Clone>::clone"), None),
         ] {
             assert_eq!(WAYS.iter().position(|is_called| is_called(word, symbol, name)), way, "{word}");
         }
