@@ -39,7 +39,7 @@ static void note_strangers(struct process *process, int others) {
     bool has_tls = false;
     for (const struct image *image = process->images; image != NULL; image = image->next)
         has_tls = has_tls || image->counters[BANK_TLS] != 0;
-    int known = others_with_counters(process, BANK_TLS, BANK_TLS);
+    int known = others_with_counters(process, BANK_TLS, BANK_TLS) + (__tsan_init != NULL);
     if (has_tls && others > known && !process->has_noted_strangers && platform_living_threads(process->helper) > known) {
         process->has_noted_strangers = true;
         entries_of_note("A thread was running that neither pthread_create nor thrd_create made (libc makes some for timers, aio and "

@@ -308,6 +308,9 @@ void others_look(struct process *process, struct threads_look *look);
 /* Has each of them been in one and the same system call since that look? */
 bool others_have_waited(struct process *process, const struct threads_look *since);
 
+/* ThreadSanitizer, where the program has it; it makes a thread for itself, without pthread_create. */
+extern void __tsan_init(void) __attribute__((weak));
+
 /* several_threads.c */
 /* Notes what several threads may have lost. Called whenever that may have become so. */
 void several_threads_look(struct process *process);

@@ -5,8 +5,6 @@
 
 /* glibc's: false from the first thread on that its pthread_create makes, for ever, also in a fork's child. */
 extern char __libc_single_threaded __attribute__((weak));
-/* ThreadSanitizer makes a thread for itself. */
-extern void __tsan_init(void) __attribute__((weak));
 
 static bool libc_made_threads(void) {
     return &__libc_single_threaded != NULL && __atomic_load_n(&__libc_single_threaded, __ATOMIC_RELAXED) == 0 && __tsan_init == NULL;

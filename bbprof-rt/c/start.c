@@ -18,8 +18,6 @@ extern char **environ __attribute__((weak));
 extern void *__libc_stack_end __attribute__((weak));
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 extern const char bbprof_interposer[] BBPROF_HIDDEN;
-/* ThreadSanitizer's start, which does nothing the second time. */
-extern void __tsan_init(void) __attribute__((weak));
 
 /* The generated object refers to it, and so pulls the runtime in. */
 BBPROF_HIDDEN void __bbprof_runtime(void);
@@ -147,7 +145,7 @@ static void start(int argc, char **argv, char **environment) {
         return;
     has_started = true;
 #ifdef BBPROF_RT_EXEC
-    /* Its place in .preinit_array may be behind ours, and the functions that it interposes work only from there on. */
+    /* Nothing happens the second time. Its place in .preinit_array may be behind ours, and the functions that it interposes work only from there on. */
     if (__tsan_init != NULL)
         __tsan_init();
 #endif
