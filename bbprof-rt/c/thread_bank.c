@@ -233,34 +233,32 @@ static bool counts_in_tls(void) {
     return current() != NULL && __bbprof_image.tls_counters != 0;
 }
 
+/* Before there is one: it may end the process at once. */
 static void tell_of_threads(void) {
     struct process *process = current();
-    if (process == NULL || __atomic_load_n(&process->has_threads, __ATOMIC_RELAXED))
+    if (process == NULL)
         return;
     process_lock(process);
-    __atomic_store_n(&process->has_threads, true, __ATOMIC_RELAXED);
+    process->has_threads = true;
     several_threads_look(process);
     process_unlock(process);
 }
 
 int threads_create(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
+    tell_of_threads();
     struct segment *segment = counts_in_tls() ? prepare_segment(current(), start, NULL, argument) : NULL;
-    int why = segment == NULL ? create_without(create, thread, attributes, start, argument) : create_with(create, thread, attributes, segment);
-    if (why == 0)
-        tell_of_threads();
-    return why;
+    return segment == NULL ? create_without(create, thread, attributes, start, argument) : create_with(create, thread, attributes, segment);
 }
 
 /* On all systems with this runtime a function that returns int may be called as if it returned a pointer; who joins the thread cuts
  * the result to int. */
 int threads_create_c11(create_function create, pthread_t *thread, int (*start)(void *), void *argument) {
+    tell_of_threads();
     struct segment *segment = counts_in_tls() ? prepare_segment(current(), NULL, start, argument) : NULL;
     union {
         int (*c11)(void *);
         void *(*posix)(void *);
     } plain = {start};
     int why = segment == NULL ? create_without(create, thread, NULL, plain.posix, argument) : create_with(create, thread, NULL, segment);
-    if (why == 0)
-        tell_of_threads();
     return why == 0 ? thrd_success : why == ENOMEM ? thrd_nomem : thrd_error;
 }
