@@ -100,22 +100,20 @@ impl Profile {
         let mut late = Vec::new();
         for image in &self.images {
             let build_id = image.image.build_id;
-            let processes = self.processes.iter().filter(|process| process.images.contains(&build_id));
-            let threads: u64 = processes.map(|process| u64::from(process.threads)).sum();
+            let had_threads = self.processes.iter().any(|process| process.threads > 0 && process.images.contains(&build_id));
             for linked in &image.image.modules {
                 let is_free =
                     |function: &Function| linked.module.string(function.symbol) == "free" && linked.counts_in_tls(function);
                 let is_there = linked.optional.is_none_or(|position| image.presence[position as usize]);
-                if threads > 0 && is_there && linked.module.functions.iter().any(is_free) {
+                if had_threads && is_there && linked.module.functions.iter().any(is_free) {
                     late.push(Exception {
                         kind: ExceptionKind::Process,
                         symbol: "free".to_owned(),
                         name: "free".to_owned(),
                         block: None,
-                        reason: format!(
-                            "libc calls the program's own behind the last destructor of each of {threads} threads, where counters of threads have gone: \
-                             some calls of it are not counted, nor what it calls then; --storage=atomic counts them"
-                        ),
+                        reason: "libc calls the program's own behind the last destructor of each thread, where counters of threads have gone: some calls \
+                                 of it are not counted, nor what it calls then; --storage=atomic counts them"
+                            .to_owned(),
                     });
                 }
             }
