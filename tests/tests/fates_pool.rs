@@ -375,3 +375,17 @@ fn in_the_name_of_a_folder() {
     let outcome = Run::new(sandbox.join("pool")).env("BBPROF_OUT", "%m/x.bbraw").in_folder(sandbox.path()).outcome().expect_code(0);
     assert!(outcome.stderr.contains("%m stands in the name of the file"), "{}", outcome.stderr);
 }
+
+/// What the processes of a pool dumped is in the pool, too, and is read when it is named alone.
+#[test]
+fn beside_snapshots_of_its_processes() {
+    let sandbox = built();
+    let told = told_steps(&run(&sandbox, &["5", "dumps"]).expect_code(0));
+    let (pools, snapshots): (Vec<_>, Vec<_>) =
+        sandbox.raw_profiles("raw").into_iter().partition(|path| !read(path).pooled.is_empty());
+    assert_eq!((pools.len(), snapshots.len()), (1, 5));
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(sandbox.join("raw")).ok();
+    assert!(verified.stderr.contains("left out 5 snapshots"), "{}", verified.stderr);
+    assert_eq!(steps(&sandbox), told);
+    assert_eq!(Exported::of(&snapshots[..1]).entries("step"), Some(CALLS), "the child's own");
+}

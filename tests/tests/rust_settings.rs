@@ -261,3 +261,27 @@ fn the_last_run_is_that_of_the_configured_target_directory() {
         functions.iter().find(|function| function["name"].as_str().unwrap().starts_with("build_script_tools::step")).unwrap();
     assert_eq!(step["entries"], 777);
 }
+
+/// Whose last run wrote no profile is told so, and not shown the run before.
+#[test]
+fn the_last_run_without_a_profile() {
+    let sandbox = Sandbox::new("no-profile");
+    let workspace = workspace(&sandbox);
+    let bbprof = |words: &[&str]| {
+        Run::new(tool("bbprof")).args(words).in_folder(sandbox.path()).env("CARGO_TARGET_DIR", sandbox.join("target"))
+    };
+    workspace.bbprof("run", &["--quiet", "--no-report"]).ok();
+    bbprof(&["verify"]).ok();
+    workspace.bbprof("run", &["--quiet", "--no-report"]).env("BBPROF_OFF", "1").ok();
+    let said = bbprof(&["verify"]).outcome().expect_code(2).stderr;
+    assert!(said.contains("no profile"), "{said}");
+}
+
+/// Nothing would be counted, and the build says so.
+#[test]
+fn builds_without_passes_are_refused() {
+    let sandbox = Sandbox::new("no-passes");
+    let workspace = workspace(&sandbox);
+    let build = workspace.bbprof("build", &["--quiet"]).env("RUSTFLAGS", "-Cno-prepopulate-passes").outcome();
+    assert!(build.code != 0 && build.stderr.contains("-Cno-prepopulate-passes leaves out the passes"), "{}", build.stderr);
+}

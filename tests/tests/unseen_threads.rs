@@ -38,6 +38,56 @@ int main(void) {
 }
 ";
 
+/// A `thrd_create` as programs bring along for old libcs, with numbers of its own for what went wrong.
+const OWN_CREATE: &str = "\
+#include <pthread.h>
+static volatile int sink;
+typedef int (*start)(void *);
+struct made { start start; void *argument; };
+static void *begin(void *made) { struct made *m = made; m->start(m->argument); return 0; }
+__attribute__((noinline)) int thrd_create(pthread_t *thread, start start, void *argument) {
+  static struct made made;
+  made.start = start;
+  made.argument = argument;
+  return pthread_create(thread, 0, begin, &made) == 0 ? 0 : -17;
+}
+__attribute__((noinline)) void work(void) { sink = sink + 1; }
+static int thread(void *x) { for (int k = 0; k < 100; k++) work(); return 0; }
+int main(void) {
+  for (int i = 0; i < 20; i++) {
+    pthread_t made;
+    if (thrd_create(&made, thread, 0) != 0)
+      return 1;
+    pthread_join(made, 0);
+  }
+}
+";
+
+/// 400 threads that wake all the time and are still there when the process ends.
+const MANY: &str = "\
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_barrier_t all;
+static volatile int sink;
+__attribute__((noinline)) void begin(void) { sink = sink + 1; }
+static void *thread(void *x) {
+  begin();
+  pthread_barrier_wait(&all);
+  for (;;) usleep(200);
+}
+int main(void) {
+  pthread_barrier_init(&all, 0, 401);
+  for (int i = 0; i < 400; i++) {
+    pthread_t made;
+    if (pthread_create(&made, 0, thread, 0) != 0)
+      return 1;
+  }
+  pthread_barrier_wait(&all);
+}
+";
+
 struct Program {
     sandbox: Sandbox,
     raw: PathBuf,
@@ -104,4 +154,30 @@ fn a_free_of_the_programs_own() {
     let tally: u64 = atomic.run().text().parse().unwrap();
     atomic.verify().expect_code(0);
     assert_eq!(atomic.entries("free"), Some(tally));
+}
+
+/// The program's own `thrd_create` is called, and its threads are seen.
+#[test]
+fn a_thrd_create_of_the_programs_own() {
+    let own = Program::new("bbprof-cc", "a.c", OWN_CREATE, &[]);
+    own.run();
+    own.verify().expect_code(0);
+    assert_eq!((own.entries("work"), own.entries("thrd_create")), (Some(2000), Some(20)));
+}
+
+/// The sanitizer makes a thread that executes nothing of the program.
+#[test]
+fn the_thread_of_a_sanitizer() {
+    let checked = Program::new("bbprof-c++", "a.cpp", BY_A_LIBRARY, &["-fsanitize=thread"]);
+    checked.run();
+    checked.verify().expect_code(0);
+    assert_eq!(checked.entries("work()"), Some(2000));
+}
+
+/// What they counted is all there; what they were about when the process ended may be in some counters and not in others.
+#[test]
+fn many_threads_that_are_left_at_work() {
+    let many = Program::new("bbprof-cc", "a.c", MANY, &[]);
+    many.run();
+    assert_eq!((many.entries("begin"), many.entries("thread")), (Some(400), Some(400)), "{}", many.verify().text());
 }

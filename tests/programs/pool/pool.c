@@ -143,6 +143,10 @@ static void end(const char *how, unsigned number) {
     work(number);
     __atomic_fetch_sub(steps, 100, __ATOMIC_RELAXED);
   }
+  if (strcmp(how, "dumps") == 0) {
+    bbprof_dump(NULL);
+    work(number);
+  }
   if (strcmp(how, "library") == 0 && number % 2 == 0)
     load("./part.so");
   if (strcmp(how, "cut library") == 0) {
