@@ -19,6 +19,7 @@ use crate::tools::ToolSettings;
 use crate::weights::frequencies_file;
 use anyhow::{Context, Result};
 use arguments::Arguments;
+pub(crate) use linker::program_named;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -92,7 +93,7 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
     if arguments.links {
         let real = linker::real_linker(clang, &arguments)?;
         let mut path = OsString::from("--ld-path=");
-        path.push(shim::linker_folder(installation, &real)?.join("ld"));
+        path.push(shim::as_ld(installation, &real)?);
         command.arg(path);
     }
     command.arg("--end-no-unused-arguments");

@@ -1,10 +1,11 @@
 //! `bbprof env`: the variables with which a plain `cargo build --target T`, `make` or `ninja` instruments.
 //!
 //! rustc gets the plugin by `RUSTFLAGS`, so that cargo's fingerprints know of it, and is called through `RUSTC`, the role that
-//! sets `RUSTC_BOOTSTRAP` for instrumented compilations only and takes the flag out of what build scripts try. C and C++ get
-//! `CC` and `CXX`; `CFLAGS`, `CXXFLAGS` and `LDFLAGS` serve builds that name clang themselves. What the user has set stays.
+//! sets `RUSTC_BOOTSTRAP` for instrumented compilations only and takes the flag out of what build scripts try; doctests are
+//! compiled through `RUSTDOC`. C and C++ get `CC` and `CXX`; `CFLAGS`, `CXXFLAGS` and `LDFLAGS` serve builds that name clang themselves. What the user has set stays.
 
 use crate::cache;
+use crate::cc::program_named;
 use crate::commands::to_stdout;
 use crate::config::Settings;
 use crate::exit::require;
@@ -14,7 +15,7 @@ use crate::shim;
 use crate::tools::{Selection, ToolSettings, Tools};
 use anyhow::{Context, Result};
 use clap::Args;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Print variables that make any build system instrument: eval "$(bbprof env --sh)"
@@ -83,9 +84,14 @@ impl EnvOptions {
 fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(&'static str, String)>) -> Result<()> {
     let config = cargo_config2::Config::load().context("cargo's configuration")?;
     let mut program: OsString = config.build.rustc.as_ref().map_or_else(|| "rustc".into(), |rustc| rustc.as_os_str().to_owned());
+    let mut rustdoc: OsString =
+        config.build.rustdoc.as_ref().map_or_else(|| "rustdoc".into(), |rustdoc| rustdoc.as_os_str().to_owned());
+    // This environment may have been set before.
     if let Some(settings) = ToolSettings::beside(Path::new(&program))? {
-        // This environment has been set before.
         program = settings.rustc;
+    }
+    if let Some(settings) = ToolSettings::beside(Path::new(&rustdoc))? {
+        rustdoc = settings.rustdoc;
     }
     let rustc = Rustc::inspect(&program)?;
     let bootstrap = rustc.bootstrap_options(&program)?;
@@ -103,15 +109,16 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
             root: installation.root.clone(),
             rustc_plugin: plugin,
             rustc: program,
-            rustdoc: "rustdoc".into(),
+            rustdoc,
             user_wrapper: None,
             bootstrap,
             selection: Selection::All,
-            doctest_maps: None,
+            doctest_maps: cache::root()?.join("doctest-maps"),
             c: None,
         },
     )?;
     variables.push(("RUSTC", tools.folder.join("rustc").display().to_string()));
+    variables.push(("RUSTDOC", tools.folder.join("rustdoc").display().to_string()));
     variables.push(rust_flags(&flags, std::env::var_os("CARGO_ENCODED_RUSTFLAGS").is_some()));
     Ok(())
 }
@@ -129,8 +136,7 @@ fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(
     let chosen = std::env::var_os("BBPROF_CC").filter(|cc| !cc.is_empty());
     let clang = Clang::find(chosen.as_deref(), false)?;
     let plugin = plugin_with_options(installation, clang.major, options, say)?;
-    let linker = which::which("ld").context("ld: the linker is not there; install: apt-get install binutils")?;
-    let folder = shim::linker_folder(installation, &linker)?;
+    let folder = linkers(installation, &clang.path)?;
     let bin = installation.root.join("bin");
     variables.push(("CC", bin.join("bbprof-cc").display().to_string()));
     variables.push(("CXX", bin.join("bbprof-c++").display().to_string()));
@@ -142,6 +148,19 @@ fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(
         variables.push((name, words.join(" ")));
     }
     Ok(())
+}
+
+/// A folder in which clang finds the shim by the name of whichever linker `-fuse-ld` asks for.
+fn linkers(installation: &Installation, clang: &Path) -> Result<PathBuf> {
+    let mut found = Vec::new();
+    for name in ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"] {
+        found.extend(program_named(clang, name)?.map(|linker| (name, linker)));
+    }
+    if found.is_empty() {
+        require!("ld: the linker is not there; install: apt-get install binutils");
+    }
+    let before: Vec<(&OsStr, &Path)> = found.iter().map(|(name, linker)| ((*name).as_ref(), linker.as_path())).collect();
+    shim::folder(installation, &before)
 }
 
 /// Whether a word was put there by an earlier `bbprof env`.

@@ -37,7 +37,7 @@ pub(crate) struct ToolSettings {
     pub bootstrap: Option<Vec<String>>,
     pub selection: Selection,
     /// Where the build maps of doctests are kept, whose programs rustdoc removes.
-    pub doctest_maps: Option<PathBuf>,
+    pub doctest_maps: PathBuf,
     /// The plugin and compilers for C and C++, when there is a clang for them.
     pub c: Option<CTools>,
 }

@@ -2,6 +2,9 @@
 
 use crate::Digest;
 
+/// How the names of all symbols begin.
+pub const PREFIX: &str = "__bbprof_";
+
 /// Section of an object that holds its manifest(s); `SHF_EXCLUDE`, so it never reaches a linked image.
 pub const MANIFEST_SECTION: &str = ".bbprof.manifest";
 

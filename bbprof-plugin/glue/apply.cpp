@@ -23,6 +23,13 @@ namespace {
 
 StringRef ref(BbprofText Text) { return StringRef(Text.data, Text.size_bytes); }
 
+// Sanitizers that run after us surround variables with memory that must not be touched, and register them.
+void leaveUnsanitized(GlobalVariable &Variable) {
+  GlobalVariable::SanitizerMetadata None;
+  None.NoAddress = None.NoHWAddress = true;
+  Variable.setSanitizerMetadata(None);
+}
+
 // The shim's object defines it for the whole image.
 void share(GlobalVariable &Variable) {
   Variable.setLinkage(GlobalValue::WeakAnyLinkage);
@@ -56,6 +63,7 @@ private:
     auto *Variable = new GlobalVariable(M, ValueType, false, GlobalValue::WeakAnyLinkage, Constant::getNullValue(ValueType), Name,
                                         nullptr, Mode);
     share(*Variable);
+    leaveUnsanitized(*Variable);
     Variable->setComdat(M.getOrInsertComdat(Name));
     Variable->setAlignment(Align(8));
     if (!Section.empty())
@@ -436,6 +444,7 @@ private:
     auto *Empty = ArrayType::get(Type::getInt8Ty(M.getContext()), 0);
     auto *Marker = new GlobalVariable(M, Empty, true, GlobalValue::WeakAnyLinkage, Constant::getNullValue(Empty), ref(Plan.marker_symbol));
     share(*Marker);
+    leaveUnsanitized(*Marker);
     Marker->setSection(".bbprof.marker");
     appendToCompilerUsed(M, {Marker});
   }
@@ -443,6 +452,7 @@ private:
   void makeManifest() {
     Constant *Bytes = ConstantDataArray::getString(M.getContext(), ref(Plan.manifest), false);
     auto *Manifest = new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage, Bytes, "__bbprof_manifest");
+    leaveUnsanitized(*Manifest);
     Manifest->setSection(".bbprof.manifest");
     Manifest->setAlignment(Align(8));
     Manifest->setMetadata(LLVMContext::MD_exclude, MDNode::get(M.getContext(), {}));

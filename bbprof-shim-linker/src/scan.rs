@@ -3,12 +3,13 @@
 use crate::inputs::{FileKind, InputFile};
 use bbprof_format::FormatError;
 use bbprof_format::manifest::{Manifest, split};
-use bbprof_format::names::{MANIFEST_SECTION, NOTE_SECTION};
+use bbprof_format::names::{MANIFEST_SECTION, NOTE_SECTION, PREFIX, counter_array_symbol, marker_symbol};
 use object::Endianness;
-use object::elf::{EM_X86_64, FileHeader32, FileHeader64};
+use object::elf::{EM_X86_64, FileHeader32, FileHeader64, SHT_SYMTAB, STB_LOCAL};
 use object::read::archive::ArchiveFile;
-use object::read::elf::{FileHeader, SectionHeader};
+use object::read::elf::{FileHeader, SectionHeader, Sym};
 use rayon::prelude::*;
+use std::collections::HashMap;
 
 /// A manifest and where it was found.
 #[derive(Debug)]
@@ -37,6 +38,17 @@ pub(crate) enum ScanError {
     Manifest { origin: String, fault: FormatError },
     #[error("{origin}: instrumented for {found}, but only 64-bit x86-64 code can be profiled; compile it without bbprof")]
     Architecture { origin: String, found: String },
+    #[error(
+        "{origin}: its counters are local symbols now ({symbol}), and all that it counts would be lost; \
+         keep them global where symbols are made local (objcopy --wildcard --keep-global-symbol='{PREFIX}*', \
+         or --globalize-symbol='{PREFIX}*' behind --localize-hidden), or compile it without bbprof"
+    )]
+    Local { origin: String, symbol: String },
+    #[error(
+        "{origin}: its counters were renamed ({symbol}), and all that it counts would be lost; \
+         leave names that begin with {PREFIX} as they are, or compile it without bbprof"
+    )]
+    Renamed { origin: String, symbol: String },
 }
 
 /// Looks through all inputs.
@@ -100,7 +112,11 @@ fn scan_object<'a>(bytes: &'a [u8], optional: bool, origin: impl Fn() -> String)
         {
             return Err(ScanError::Architecture { origin: origin(), found: format!("ELF machine {machine:?}") });
         }
-        return read_manifests(sections, optional, origin);
+        let scan = read_manifests(sections, optional, &origin)?;
+        if !scan.modules.is_empty() {
+            expect_symbols(&symbols(header, bytes), &scan.modules, origin)?;
+        }
+        return Ok(scan);
     }
     if let Ok(header) = FileHeader32::<Endianness>::parse(bytes)
         && !sections(header, bytes).manifests.is_empty()
@@ -130,6 +146,38 @@ fn sections<'a, H: FileHeader<Endian = Endianness>>(header: &H, bytes: &'a [u8])
         }
     }
     found
+}
+
+/// The names of symbols, and whether they are local.
+fn symbols<'a, H: FileHeader<Endian = Endianness>>(header: &H, bytes: &'a [u8]) -> Vec<(&'a [u8], bool)> {
+    let Ok(endian) = header.endian() else { return Vec::new() };
+    let Ok(table) = header.sections(endian, bytes) else { return Vec::new() };
+    let Ok(symbols) = table.symbols(endian, bytes, SHT_SYMTAB) else { return Vec::new() };
+    let name = |symbol: &H::Sym| Some((symbol.name(endian, symbols.strings()).ok()?, symbol.st_bind() == STB_LOCAL));
+    symbols.iter().filter_map(name).collect()
+}
+
+/// What the generated object defines is reached by name alone. `ld -r` keeps names; objcopy may change them.
+fn expect_symbols(symbols: &[(&[u8], bool)], modules: &[FoundModule<'_>], origin: impl Fn() -> String) -> Result<(), ScanError> {
+    let ours: HashMap<&[u8], bool> = symbols.iter().copied().filter(|(name, _)| name.starts_with(PREFIX.as_bytes())).collect();
+    for module in modules {
+        let header = &module.manifest.header;
+        let arrays = header.arrays.iter().filter(|array| array.len > 0).map(|array| counter_array_symbol(array.name));
+        for symbol in arrays.chain([marker_symbol(header.module_id)]) {
+            match ours.get(symbol.as_bytes()) {
+                Some(false) => {}
+                Some(true) => return Err(ScanError::Local { origin: origin(), symbol }),
+                None => {
+                    // Without a trace, when code was dropped from what `ld -r` put together.
+                    let has_it = |name: &&[u8]| name.windows(symbol.len()).any(|part| part == symbol.as_bytes());
+                    if let Some(name) = symbols.iter().map(|(name, _)| *name).find(has_it) {
+                        return Err(ScanError::Renamed { origin: origin(), symbol: String::from_utf8_lossy(name).into_owned() });
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn read_manifests<'a>(sections: Sections<'a>, optional: bool, origin: impl Fn() -> String) -> Result<Scan<'a>, ScanError> {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use bbprof_tests::{Parcel, ProfiledRun, Run, Sandbox, tool};
+use bbprof_tests::{Exported, Parcel, ProfiledRun, Run, Sandbox, tool};
 use std::path::{Path, PathBuf};
 
 /// The first line of a command's stdout.
@@ -68,6 +68,30 @@ fn cmake_with_ninja() {
         assert_eq!(run.outcome.clone().expect_code(4).text(), Parcel::expected_output(false));
         run.check();
     }
+}
+
+/// Link-time optimisation is left out, and what projects ask of CMake for it is there.
+#[test]
+fn cmake_with_link_time_optimisation() {
+    let parcel = Parcel::new("cmake-lto");
+    let toolchain = line_of(Run::new(tool("bbprof")).arg("cmake-toolchain"));
+    let list = std::fs::read_to_string(parcel.source().join("CMakeLists.txt")).unwrap();
+    let asks = "include(CheckIPOSupported)\ncheck_ipo_supported(LANGUAGES C)\nset(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n";
+    let project = "project(parcel C)\n";
+    std::fs::write(parcel.source().join("CMakeLists.txt"), list.replace(project, &format!("{project}{asks}"))).unwrap();
+    let cmake = parcel.run("cmake").args([
+        "-G",
+        "Ninja",
+        "-B",
+        "lto",
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DCMAKE_POSITION_INDEPENDENT_CODE=ON",
+    ]);
+    cmake.arg(format!("-DCMAKE_TOOLCHAIN_FILE={toolchain}")).args(["-DCMAKE_C_FLAGS=--bbprof-counters=check", "."]).ok();
+    let said = parcel.run("ninja").args(["-C", "lto"]).ok().text();
+    assert!(said.contains("-flto is not supported with counters"), "{said}");
+    let built = parcel.source().join("lto");
+    parcel.check(&built.join("parcel"), Some(&built.join("plugin.so")), &["parcel", "plugin.so"]);
 }
 
 #[test]
@@ -158,6 +182,33 @@ fn environment_for_make() {
     // A Makefile that names its compiler: the flags alone do it.
     with_environment(&parcel.source(), "make clean; make -j2 CC=clang-22");
     parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+}
+
+/// Whichever linker `-fuse-ld` asks for.
+#[test]
+fn environment_for_other_linkers() {
+    for linker in ["bfd", "gold", "lld", "mold"] {
+        let parcel = Parcel::new("env-linker");
+        with_environment(&parcel.source(), &format!("make -j2 CC=clang-22 \"LDFLAGS=$LDFLAGS -fuse-ld={linker}\""));
+        parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+    }
+}
+
+#[test]
+fn environment_for_doctests() {
+    let sandbox = Sandbox::new("env-doctests");
+    sandbox.write("Cargo.toml", "[package]\nname = \"tested\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n");
+    sandbox.write(
+        "src/lib.rs",
+        "/// ```\n/// assert_eq!(tested::square(3), 9);\n/// ```\npub fn square(n: u32) -> u32 {\n    n * n\n}\n\n\
+         #[test]\nfn two() {\n    assert_eq!(square(2), 4);\n}\n",
+    );
+    std::fs::create_dir(sandbox.join("raw")).unwrap();
+    with_environment(sandbox.path(), "BBPROF_OUT=$PWD/raw/%p.bbraw cargo test --quiet --target \"$(rustc --print host-tuple)\"");
+    let profiles = sandbox.raw_profiles("raw");
+    assert_eq!(profiles.len(), 2);
+    Run::new(tool("bbprof")).arg("verify").args(&profiles).ok();
+    assert_eq!(Exported::of(&profiles).entries("tested::square"), Some(2));
 }
 
 #[test]

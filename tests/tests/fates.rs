@@ -406,9 +406,14 @@ const STATIC: &[Scenario] = &[
 fn with_sanitizers() {
     let everywhere = ["nothing", "end_exit", "end_quietly", "end_quickly", "end_abort", "end_exec_list"];
     // ThreadSanitizer finds the program's own races in the others, and gives a forked child a thread that `verify` has to state.
-    for (sanitizer, besides) in [("address", &["threads", "fork_exit"][..]), ("thread", &["end_interrupted"])] {
+    for (sanitizer, linker, besides) in [
+        ("address", "bfd", &["threads", "fork_exit"][..]),
+        ("address", "lld", &["threads", "fork_exit"]),
+        ("thread", "bfd", &["end_interrupted"]),
+    ] {
         let wanted = [&everywhere[..], besides].concat();
-        let program = compile("bbprof-cc", "c", &format!("ends-{sanitizer}"), &[&format!("-fsanitize={sanitizer}")]);
+        let options = [&*format!("-fsanitize={sanitizer}"), &*format!("-fuse-ld={linker}")];
+        let program = compile("bbprof-cc", "c", &format!("ends-{sanitizer}-{linker}"), &options);
         check_all(&program, ENDS.iter().filter(|scenario| wanted.contains(&scenario.name)));
     }
 }

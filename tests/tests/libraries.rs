@@ -153,6 +153,37 @@ fn relocatable_links() {
     }
 }
 
+/// objcopy may change the names by which counters are found: the link says so, and works where it leaves them alone.
+#[test]
+fn symbols_that_objcopy_changed() {
+    for pic in ["-fno-pic", "-fPIC"] {
+        let parcel = Parcel::new("objcopy");
+        compile(&parcel, &[pic, "-c", "shelf.c"]);
+        let objcopy = |options: &[&str]| {
+            parcel.run("objcopy").args(options).args(["shelf.o", "changed.o"]).ok();
+        };
+        let link = |linker: &str| {
+            let linker = format!("-fuse-ld={linker}");
+            parcel.run(tool("bbprof-cc")).args([CHECK, "-O2", &linker, "-o", "parcel", "main.c", "changed.o"])
+        };
+        for (options, said) in [
+            (&["--prefix-symbols=own_"][..], "its counters were renamed (own___bbprof_c_"),
+            (&["--localize-hidden"], "its counters are local symbols now (__bbprof_c_"),
+        ] {
+            objcopy(options);
+            for linker in LINKERS {
+                let refused = link(linker).outcome().expect_code(2).stderr;
+                assert!(refused.contains("changed.o: ") && refused.contains(said), "{refused}");
+            }
+        }
+        objcopy(&["--wildcard", "--localize-hidden", "--globalize-symbol=__bbprof_*"]);
+        for linker in LINKERS {
+            link(linker).ok();
+            parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+        }
+    }
+}
+
 /// A Rust cdylib, linked into a C program and opened by one.
 #[test]
 fn rust_cdylib_in_a_c_program() {

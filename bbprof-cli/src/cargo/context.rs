@@ -114,7 +114,7 @@ impl Context {
                 user_wrapper,
                 bootstrap,
                 selection,
-                doctest_maps: Some(our_dir.join("doctest-maps")),
+                doctest_maps: our_dir.join("doctest-maps"),
                 c,
             },
         )?;

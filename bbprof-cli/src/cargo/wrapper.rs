@@ -84,9 +84,7 @@ pub(crate) fn rustdoc(argv: &[OsString]) -> Result<u8> {
             instrument(&mut command, &seen, &settings)?;
         }
         link_with_shim(&mut command, &seen, &settings)?;
-        if let Some(folder) = &settings.doctest_maps {
-            command.env("BBPROF_KEEP_MAPS", folder);
-        }
+        command.env("BBPROF_KEEP_MAPS", &settings.doctest_maps);
     }
     execute(command)
 }

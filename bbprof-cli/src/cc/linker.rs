@@ -23,20 +23,26 @@ pub(super) fn real_linker(clang: &Path, arguments: &Arguments) -> Result<PathBuf
         (None, Some(name)) => format!("ld.{}", name.to_string_lossy()),
         (None, None) => "ld".to_owned(),
     };
-    let kept = kept_answer(clang, &name)?;
-    if let Ok(linker) = std::fs::read(&kept) {
-        let linker = PathBuf::from(OsString::from_vec(linker));
-        if linker.is_file() {
-            return Ok(linker);
+    let Some(linker) = program_named(clang, &name)? else {
+        require!("-fuse-ld: {name}: no such linker is installed; install it, or choose another");
+    };
+    Ok(linker)
+}
+
+/// The program that clang means by this name (`ld`, `ld.lld`, `llvm-ar`), if it is installed.
+pub(crate) fn program_named(clang: &Path, name: &str) -> Result<Option<PathBuf>> {
+    let kept = kept_answer(clang, name)?;
+    if let Ok(program) = std::fs::read(&kept) {
+        let program = PathBuf::from(OsString::from_vec(program));
+        if program.is_file() {
+            return Ok(Some(program));
         }
     }
     let answer = duct::cmd!(clang, format!("-print-prog-name={name}")).read().with_context(|| clang.display().to_string())?;
-    let Ok(linker) = which::which(answer.trim()) else {
-        require!("-fuse-ld: {name}: no such linker is installed; install it, or choose another");
-    };
+    let Ok(program) = which::which(answer.trim()) else { return Ok(None) };
     // Only to be quicker next time; a cache that cannot be written to is no reason to fail.
-    let _ = cache::write_atomically(&kept, linker.as_os_str().as_bytes());
-    Ok(linker)
+    let _ = cache::write_atomically(&kept, program.as_os_str().as_bytes());
+    Ok(Some(program))
 }
 
 fn kept_answer(clang: &Path, name: &str) -> Result<PathBuf> {
