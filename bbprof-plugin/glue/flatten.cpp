@@ -129,6 +129,8 @@ FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &N
   View.num_strings = Strings.size();
   View.locations = LocationViews.data();
   View.num_locations = LocationViews.size();
+  View.checksums = Checksums.data();
+  View.num_checksums = Checksums.size();
   View.opcode_names = OpcodeNames.data();
   View.num_opcodes = OpcodeNames.size();
   View.functions = FunctionViews.data();
@@ -154,7 +156,10 @@ uint32_t FlatModule::path(const DIFile *File) {
     sys::path::append(Path, File->getFilename());
   }
   sys::path::remove_dots(Path);
-  return Paths[File] = string(Path);
+  uint32_t Position = string(Path);
+  if (auto Sum = File->getChecksum(); Sum && Sum->Kind == DIFile::CSK_MD5)
+    Checksums.push_back({Position, string(Sum->Value)});
+  return Paths[File] = Position;
 }
 
 uint32_t FlatModule::symbolOf(const DISubprogram &Subprogram) {

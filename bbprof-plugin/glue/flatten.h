@@ -72,6 +72,7 @@ private:
   llvm::DenseMap<const llvm::DIFile *, uint32_t> Paths;
   llvm::DenseMap<const llvm::DILocation *, uint32_t> LocationPositions;
   std::vector<BbprofLocation> LocationViews;
+  std::vector<BbprofChecksum> Checksums;
   std::vector<uint32_t> OpcodeNames;
   llvm::DenseMap<const llvm::Function *, uint32_t> FunctionPositions;
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> BlockPositions;

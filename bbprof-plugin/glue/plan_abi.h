@@ -28,6 +28,12 @@ typedef struct BbprofLocation {
   uint32_t inlined_at; /* position + 1; 0 = not inlined */
 } BbprofLocation;
 
+/* The MD5 of a source file in hex digits, as the compiler read it; both are positions in ModuleView.strings. */
+typedef struct BbprofChecksum {
+  uint32_t file;
+  uint32_t md5;
+} BbprofChecksum;
+
 enum BbprofCallFlags {
   BBPROF_CALL_MAY_VANISH = 1,    /* not known to return: may exit, throw, longjmp */
   BBPROF_CALL_ENDS_FUNCTION = 2, /* noreturn before unreachable, or a tail call before ret */
@@ -134,6 +140,8 @@ typedef struct BbprofModuleView {
   uint64_t num_strings;
   const BbprofLocation *locations;
   uint64_t num_locations;
+  const BbprofChecksum *checksums;
+  uint64_t num_checksums;
   const uint32_t *opcode_names; /* strings, by opcode */
   uint64_t num_opcodes;
   const BbprofFunction *functions;
@@ -220,7 +228,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 16, "mirrors src/view.rs");
-static_assert(sizeof(BbprofModuleView) == 104 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
+static_assert(sizeof(BbprofModuleView) == 120 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif
 

@@ -5,7 +5,7 @@
 
 use crate::options::Options;
 use crate::planner::{ModulePlan, plan_module};
-use crate::view::{self, Block, Call, IrPathStep, IrSite, Location, Loop, QuietLoop, Successor};
+use crate::view::{self, Block, Call, Checksum, IrPathStep, IrSite, Location, Loop, QuietLoop, Successor};
 use bbprof_format::frequencies::Frequencies;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,6 +58,8 @@ pub struct ModuleView {
     num_strings: u64,
     locations: *const Location,
     num_locations: u64,
+    checksums: *const Checksum,
+    num_checksums: u64,
     opcode_names: *const u32,
     num_opcodes: u64,
     functions: *const FunctionView,
@@ -116,7 +118,7 @@ const _: () = {
             && size_of::<Loop>() == 24
             && size_of::<QuietLoop>() == 16
     );
-    assert!(size_of::<ModuleView>() == 104 && size_of::<IrSite>() == 20);
+    assert!(size_of::<ModuleView>() == 120 && size_of::<Checksum>() == 8 && size_of::<IrSite>() == 20);
     assert!(
         size_of::<ArrayOut>() == 24
             && size_of::<FunctionPlanOut>() == 64
@@ -214,6 +216,7 @@ pub unsafe extern "C" fn bbprof_plan_module(raw: *const ModuleView) -> *const Mo
                 pic_without_pie: raw.pic_without_pie != 0,
                 strings: slice(raw.strings, raw.num_strings).iter().map(|t| text(*t).into_owned()).collect(),
                 locations: slice(raw.locations, raw.num_locations),
+                checksums: slice(raw.checksums, raw.num_checksums),
                 opcode_names: slice(raw.opcode_names, raw.num_opcodes),
                 functions: functions
                     .iter()

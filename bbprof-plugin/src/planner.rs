@@ -8,8 +8,8 @@ use crate::view::{self, IrPathStep, IrSite};
 use bbprof_flow::{Costs, CounterSite, Placement, check_sites, plan_counters};
 use bbprof_format::frequencies::Known;
 use bbprof_format::manifest::{
-    ArrayHeader, CallSite, Callee, CounterMode, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module, Node, Paths,
-    Site, Skipped, Storage, StringId, WeightSource,
+    ArrayHeader, CallSite, Callee, Checksum, CounterMode, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module,
+    Node, Paths, Site, Skipped, Storage, StringId, WeightSource,
 };
 use bbprof_format::{Digest, names};
 use std::collections::{BTreeSet, HashMap};
@@ -126,6 +126,7 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
         mode: options.mode,
         strings: strings.list,
         locations: view.locations.iter().map(location).collect(),
+        checksums: checksums(view),
         functions,
         skipped,
     };
@@ -133,6 +134,12 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
     let header = Manifest::read(&manifest).map_err(|e| format!("the manifest just written cannot be read: {e}"))?.header;
     let arrays = header.arrays.iter().map(|array| (names::counter_array_symbol(array.name), array.len)).collect();
     Ok(ModulePlan { storage, marker_symbol: names::marker_symbol(header.module_id), manifest, arrays, functions: plans })
+}
+
+/// Each once: the modules that are put together by link-time optimisation name files in common.
+fn checksums(view: &view::Module<'_>) -> Vec<Checksum> {
+    let each: BTreeSet<_> = view.checksums.iter().map(|checksum| (checksum.file, checksum.md5)).collect();
+    each.into_iter().map(|(file, md5)| Checksum { file: StringId(file), md5: StringId(md5) }).collect()
 }
 
 fn choose_storage(view: &view::Module<'_>, options: &Options) -> Storage {

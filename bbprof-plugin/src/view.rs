@@ -16,6 +16,14 @@ pub(crate) struct Location {
     pub inlined_at: u32,
 }
 
+/// `BbprofChecksum`: both are strings.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checksum {
+    pub file: u32,
+    pub md5: u32,
+}
+
 pub(crate) const CALL_MAY_VANISH: u32 = 1;
 pub(crate) const CALL_ENDS_FUNCTION: u32 = 2;
 pub(crate) const CALL_INTRINSIC: u32 = 4;
@@ -125,6 +133,7 @@ pub(crate) struct Module<'a> {
     pub pic_without_pie: bool,
     pub strings: Vec<String>,
     pub locations: &'a [Location],
+    pub checksums: &'a [Checksum],
     pub opcode_names: &'a [u32],
     pub functions: Vec<Function<'a>>,
 }

@@ -165,5 +165,10 @@ fn name_files(module: &bbprof_format::manifest::Module, files: &mut Files) -> Ve
             *slot = Some(files.add(&module.directory, module.string(id)));
         }
     }
+    for checksum in &module.checksums {
+        if let Some(file) = ids[checksum.file.0 as usize] {
+            files.add_md5(file, module.string(checksum.md5));
+        }
+    }
     ids
 }

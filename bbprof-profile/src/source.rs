@@ -1,6 +1,6 @@
 //! Source files, each once, by absolute path.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// A source file: index into [`Files`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -19,6 +19,8 @@ impl FileId {
 pub struct Files {
     paths: Vec<String>,
     ids: HashMap<String, FileId>,
+    /// By file: the MD5s, in hex digits, of what modules were compiled from.
+    md5s: Vec<BTreeSet<String>>,
 }
 
 impl Files {
@@ -34,6 +36,19 @@ impl Files {
         &self.paths
     }
 
+    /// The MD5 of the file's text, in hex digits, as each module was compiled from it; of none whose compiler does not tell.
+    #[must_use]
+    pub fn md5s(&self, path: &str) -> Option<&BTreeSet<String>> {
+        self.ids.get(path).map(|file| &self.md5s[file.index()]).filter(|md5s| !md5s.is_empty())
+    }
+
+    pub(crate) fn add_md5(&mut self, file: FileId, md5: &str) {
+        let md5s = &mut self.md5s[file.index()];
+        if !md5s.contains(md5) {
+            md5s.insert(md5.to_owned());
+        }
+    }
+
     /// The id of `name`, which is relative to `directory` unless it is absolute.
     pub(crate) fn add(&mut self, directory: &str, name: &str) -> FileId {
         let path = absolute(directory, name);
@@ -42,6 +57,7 @@ impl Files {
         }
         let id = FileId(self.paths.len() as u32);
         self.paths.push(path.clone());
+        self.md5s.push(BTreeSet::new());
         self.ids.insert(path, id);
         id
     }

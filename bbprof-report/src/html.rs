@@ -51,6 +51,8 @@ pub struct SourceText {
 /// Why the text may not be what the program was built from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Doubt {
+    /// It is not the text that was compiled.
+    Differs,
     /// It was modified after the program was linked.
     Modified,
     /// The program was built again: when it was linked is not known any more.

@@ -11,6 +11,7 @@ pub(crate) fn empty(source: &str) -> Module {
         mode: CounterMode::Edges,
         strings: Vec::new(),
         locations: Vec::new(),
+        checksums: Vec::new(),
         functions: Vec::new(),
         skipped: Vec::new(),
     }

@@ -203,8 +203,12 @@ fn emulated_thread_local_storage() {
 
 /// A parcel, built, and a profile of it.
 fn profiled() -> (Parcel, ProfiledRun) {
+    profiled_with(&[])
+}
+
+fn profiled_with(options: &[&str]) -> (Parcel, ProfiledRun) {
     let parcel = Parcel::new("bad-profile");
-    parcel.run(tool("bbprof-cc")).args(["-O1", "-o", "parcel", "main.c", "shelf.c"]).ok();
+    parcel.run(tool("bbprof-cc")).args(["-O1", "-o", "parcel", "main.c", "shelf.c"]).args(options).ok();
     let run = parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
     (parcel, run)
 }
@@ -294,9 +298,41 @@ fn sources_that_are_pipes() {
     assert!(exported.stderr.contains("lcov: TOTAL 2 of 2 lines 100.0%"), "{}", exported.stderr);
 }
 
+/// The compiler noted what it read: nothing else is the source, and that is, whenever it was written.
+#[test]
+fn sources_that_are_not_what_was_compiled() {
+    let sandbox = Sandbox::new("another-text");
+    let source = sandbox.write("src/main.rs", "fn main() {\n    println!(\"2\");\n}\n");
+    sandbox.write("Cargo.toml", "[package]\nname = \"texts\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
+    let run = Run::new(tool("cargo-bbprof")).args(["bbprof", "run", "--quiet", "--no-report"]).in_folder(sandbox.path());
+    run.env("BBPROF_OUT", sandbox.join("rust.bbraw")).ok();
+    let (parcel, run) = profiled();
+    for (source, raw, function) in
+        [(source, sandbox.join("rust.bbraw"), "texts::main"), (parcel.source().join("shelf.c"), run.raw, "shelf_put")]
+    {
+        let text = std::fs::read_to_string(&source).unwrap();
+        let (pages, trace) = (sandbox.join("pages"), sandbox.join("trace.info"));
+        let exports = [format!("html={}", pages.display()), format!("lcov={}", trace.display())];
+        let readers = [&["annotate", function][..], &["export", &*exports[0]], &["export", &*exports[1]]];
+        for reader in readers {
+            let said = || {
+                let run = Run::new(tool("bbprof")).arg(reader[0]).arg(&raw).args(&reader[1..]).ok();
+                run.stderr.contains(&format!("{} is not the text that was compiled", source.display()))
+            };
+            std::fs::write(&source, &text).unwrap();
+            assert!(!said(), "written anew, {reader:?}");
+            let time = std::fs::metadata(&source).unwrap().modified().unwrap();
+            std::fs::write(&source, format!("// More.\n{text}")).unwrap();
+            std::fs::File::options().append(true).open(&source).unwrap().set_modified(time).unwrap();
+            assert!(said(), "changed, {reader:?}");
+        }
+    }
+}
+
+/// Before DWARF 5, clang does not tell what it read.
 #[test]
 fn sources_that_are_newer_than_the_program() {
-    let (parcel, run) = profiled();
+    let (parcel, run) = profiled_with(&["-gdwarf-4"]);
     let source = parcel.source().join("shelf.c");
     let annotate = || Run::new(tool("bbprof")).arg("annotate").arg(&run.raw).arg("shelf_put").ok();
     let fresh = annotate();
@@ -314,7 +350,7 @@ fn sources_that_are_newer_than_the_program() {
     let export = Run::new(tool("bbprof")).args(["export", &pages]).arg(&run.raw).ok();
     warned(&export, "modified after the program was linked");
     // A build that is newer than the source does not speak for the other.
-    parcel.run(tool("bbprof-cc")).args(["-O1", "-DANOTHER", "-o", "second", "main.c", "shelf.c"]).ok();
+    parcel.run(tool("bbprof-cc")).args(["-O1", "-gdwarf-4", "-DANOTHER", "-o", "second", "main.c", "shelf.c"]).ok();
     let second = parcel.check(&parcel.source().join("second"), None, &["second"]);
     let newest = later + std::time::Duration::from_secs(60);
     std::fs::File::options().append(true).open(parcel.source().join("second")).unwrap().set_modified(newest).unwrap();
@@ -324,7 +360,7 @@ fn sources_that_are_newer_than_the_program() {
     // When it was linked is not known any more.
     let map = parcel.sandbox.join("old.bbmap");
     std::fs::copy(parcel.source().join("parcel.bbmap"), &map).unwrap();
-    parcel.run(tool("bbprof-cc")).args(["-O2", "-o", "parcel", "main.c", "shelf.c"]).ok();
+    parcel.run(tool("bbprof-cc")).args(["-O2", "-gdwarf-4", "-o", "parcel", "main.c", "shelf.c"]).ok();
     let again = Run::new(tool("bbprof")).arg("annotate").arg("--map").arg(&map).arg(&run.raw).arg("shelf_put").ok();
     warned(&again, "built again since");
 }

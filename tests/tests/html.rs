@@ -248,20 +248,24 @@ fn changed_and_missing_sources_are_said() {
     let sandbox = Sandbox::new("html-sources");
     let (source, raw) = profiled_page(&sandbox);
     let mut browser = Browser::start();
-    // Another build in the place of the one that was profiled.
+    // Another build in the place of the one that was profiled, and of what it was compiled from is nothing known.
+    Run::new(tool("bbprof-cc")).args(["-gdwarf-4", "-O0", "--bbprof-ir", "-o"]).arg(sandbox.join("page")).arg(&source).ok();
+    Run::new(sandbox.join("page")).env("BBPROF_OUT", &raw).ok();
     let merged = sandbox.join("once.bbprof");
     Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&merged).arg(&raw).ok();
     Run::new(tool("bbprof-cc")).args(["-g", "-O1", "-o"]).arg(sandbox.join("page")).arg(&source).ok();
-    let page = export(&sandbox, &merged, "built-again", &[]);
-    browser.open(&page, "#/functions");
+    let built_again = export(&sandbox, &merged, "built-again", &[]);
+    browser.open(&built_again, "#/functions");
     search_for(&mut browser, "collatz");
     browser.wait("the remark", "document.querySelector('.remark-row')?.textContent.includes('was built again')");
-    Run::new(tool("bbprof-cc")).args(["-g", "-O0", "--bbprof-ir", "-o"]).arg(sandbox.join("page")).arg(&source).ok();
+    Run::new(tool("bbprof-cc")).args(["-gdwarf-4", "-O0", "--bbprof-ir", "-o"]).arg(sandbox.join("page")).arg(&source).ok();
     std::fs::write(&source, "int main(void);\n").expect("the source, changed");
     let page = export(&sandbox, &raw, "changed", &[]);
     browser.open(&page, "#/functions");
     search_for(&mut browser, "collatz");
     browser.wait("the remark", "document.querySelector('.remark-row')?.textContent.includes('changed since the build')");
+    // A page's files are not taken from under it.
+    browser.open(&built_again, "#/functions");
     std::fs::remove_file(&source).expect("the source, removed");
     // The same folder again: the report in it is replaced.
     let page = export(&sandbox, &raw, "changed", &[]);

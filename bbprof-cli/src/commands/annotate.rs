@@ -5,7 +5,7 @@ use super::linked::{Linked, warning};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
-use super::sources::read_source;
+use super::sources::Source;
 use crate::exit::{Requirement, require};
 use anyhow::{Context, Result};
 use bbprof_profile::Profile;
@@ -62,12 +62,11 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let subject = find(&profile, &wanted)?;
     let linked = Linked::of(&profile);
     let read = |path: &str| {
-        let text = read_source(path)?;
-        let modified = std::fs::metadata(path).and_then(|file| file.modified()).ok();
-        if let Some(doubt) = linked.doubt(path, modified) {
+        let source = Source::read(path)?;
+        if let Some(doubt) = linked.doubt(path, &source) {
             eprintln!("{}", warning(path, doubt));
         }
-        Ok(text)
+        Ok(source.text())
     };
     let style = args.look.style(&std::io::stdout());
     if args.ir {

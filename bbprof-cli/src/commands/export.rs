@@ -2,9 +2,9 @@
 
 use super::html;
 use super::inputs::{MapArgs, ProfileArgs, load};
+use super::linked::DoubtingReader;
 use super::outcome::Outcome;
 use super::output::{keep_counts, make_folder, to_file, to_stdout};
-use super::sources::read_source;
 use crate::exit::{Requirement, require};
 use anyhow::{Context, Result};
 use bbprof_profile::Profile;
@@ -87,16 +87,8 @@ const KINDS: [(&str, Kind); 11] = [
 
 impl Kind {
     fn write(self, profile: &Profile, args: &ExportArgs, out: &mut dyn Write) -> io::Result<Option<CoveredLines>> {
-        let coverage = || report::Coverage {
-            markers: if args.no_markers { None } else { Some(&read_source) },
-            with_toolchain: args.toolchain_sources,
-        };
         match self {
-            Self::Lcov => return report::write_lcov(profile, &args.test_name, coverage(), out).map(Some),
-            Self::Cobertura => {
-                let here = std::env::current_dir()?;
-                return report::write_cobertura(profile, here.to_str().unwrap_or(""), coverage(), out).map(Some);
-            }
+            Self::Lcov | Self::Cobertura => return self.write_coverage(profile, args, out).map(Some),
             Self::Html => html::write(profile, None, out),
             Self::Json => report::write_json(profile, args.ir, out),
             Self::Callgrind => report::write_callgrind(profile, out),
@@ -111,6 +103,21 @@ impl Kind {
             Self::Dot => profile.functions().try_for_each(|function| report::write_dot(profile, function, out)),
         }?;
         Ok(None)
+    }
+
+    fn write_coverage(self, profile: &Profile, args: &ExportArgs, out: &mut dyn Write) -> io::Result<CoveredLines> {
+        let sources = DoubtingReader::of(profile);
+        let read = |path: &str| sources.read(path).map(|source| source.text);
+        let markers = if args.no_markers { None } else { Some(&read as report::SourceReader<'_>) };
+        let coverage = report::Coverage { markers, with_toolchain: args.toolchain_sources };
+        let covered = if self == Self::Cobertura {
+            let here = std::env::current_dir()?;
+            report::write_cobertura(profile, here.to_str().unwrap_or(""), coverage, out)
+        } else {
+            report::write_lcov(profile, &args.test_name, coverage, out)
+        };
+        sources.tell();
+        covered
     }
 
     /// Writes to this path.

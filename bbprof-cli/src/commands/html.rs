@@ -1,16 +1,13 @@
 //! `bbprof export html=...` and `bbprof diff --html`: the explorer, as a folder or as one file, with the sources that are here.
 
-use super::linked::{Linked, warning};
-use super::sources::read_source;
+use super::linked::DoubtingReader;
 use crate::exit::require;
 use anyhow::{Context, Result};
 use bbprof_profile::{Diff, Profile};
-use bbprof_report::{Doubt, Earlier, ReadSource, SourceText, write_html_file, write_html_folder};
-use std::collections::BTreeSet;
+use bbprof_report::{Earlier, ReadSource, write_html_file, write_html_folder};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 /// Written into folders that we made, so that a later report may replace an earlier one, and nothing else.
 const OWN_MARK: &str = "data/bbprof-explorer";
@@ -45,14 +42,13 @@ fn with_readers(
     compared: Option<&Compared<'_>>,
     write: impl FnOnce(Option<Earlier<'_>>, ReadSource<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (now, before) = (Linked::of(profile), Linked::of(compared.map_or(profile, |compared| compared.earlier)));
-    // Sources are read in any order.
-    let newer = Mutex::new(BTreeSet::new());
-    let read_before = |path: &str| read(path, &before, &newer);
+    let (now, before) = (DoubtingReader::of(profile), compared.map(|compared| DoubtingReader::of(compared.earlier)));
+    let read_before = |path: &str| before.as_ref().unwrap_or(&now).read(path);
     let earlier =
         compared.map(|&Compared { earlier: profile, diff, is_exact }| Earlier { profile, diff, is_exact, read: &read_before });
-    let written = write(earlier, &|path| read(path, &now, &newer));
-    newer.into_inner().unwrap_or_else(PoisonError::into_inner).iter().for_each(|warning| eprintln!("{warning}"));
+    let written = write(earlier, &|path| now.read(path));
+    now.tell();
+    before.into_iter().for_each(DoubtingReader::tell);
     written
 }
 
@@ -70,15 +66,4 @@ fn prepare(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder.join("data")).with_context(cannot)?;
     fs::write(folder.join(OWN_MARK), "bbprof export html replaces the reports in folders that have this file.\n")
         .with_context(cannot)
-}
-
-/// Notes the sources that are newer than the program.
-fn read(path: &str, linked: &Linked<'_>, newer: &Mutex<BTreeSet<String>>) -> io::Result<SourceText> {
-    let modified = fs::metadata(path)?.modified().ok();
-    let text = read_source(path)?;
-    let doubt = linked.doubt(path, modified);
-    if doubt == Some(Doubt::Modified) {
-        newer.lock().unwrap_or_else(PoisonError::into_inner).insert(warning(path, Doubt::Modified));
-    }
-    Ok(SourceText { text, doubt })
 }

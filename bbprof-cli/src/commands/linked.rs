@@ -1,15 +1,22 @@
-//! Whether sources may have changed since a program was built, by when it was linked.
+//! Whether sources have changed since a program was built: by their checksums, where compilers tell these; else by when it was linked.
 
 use super::sizes::is_build;
-use bbprof_profile::Profile;
-use bbprof_report::Doubt;
-use std::collections::HashSet;
-use std::fs;
+use super::sources::Source;
+use bbprof_profile::{Files, Profile};
+use bbprof_report::{Doubt, SourceText};
+use md5::{Digest, Md5};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
+use std::{fs, io};
 
-/// What the images tell of their age.
+/// Sources that are named one by one.
+const MOST_TOLD: usize = 5;
+
+/// What the images tell of their sources and their age.
 #[derive(Debug)]
 pub(super) struct Linked<'p> {
+    files: &'p Files,
     /// Of those that are still there: the sources of each, and when it was linked; `None` = another build is in its place.
     images: Vec<(HashSet<&'p str>, Option<SystemTime>)>,
 }
@@ -23,16 +30,20 @@ impl<'p> Linked<'p> {
             let Ok(modified) = fs::metadata(path).and_then(|image| image.modified()) else { continue };
             images.push((sources, is_that_build.then_some(modified)));
         }
-        Self { images }
+        Self { files: &profile.files, images }
     }
 
-    /// Why the text of this source, which was modified then, may not be what was built: in one of the images that have code of it.
-    pub(super) fn doubt(&self, source: &str, modified: Option<SystemTime>) -> Option<Doubt> {
-        let images = || self.images.iter().filter(|(sources, _)| sources.contains(source)).map(|(_, linked)| linked);
+    /// Why this text of a source may not be what was built: in one of the images that have code of it.
+    pub(super) fn doubt(&self, path: &str, source: &Source) -> Option<Doubt> {
+        if let Some(md5s) = self.files.md5s(path) {
+            let md5: String = Md5::digest(&source.bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            return md5s.iter().any(|compiled| *compiled != md5).then_some(Doubt::Differs);
+        }
+        let images = || self.images.iter().filter(|(sources, _)| sources.contains(path)).map(|(_, linked)| linked);
         if images().any(Option::is_none) {
             return Some(Doubt::BuiltAgain);
         }
-        let is_newer = modified.is_some_and(|modified| images().flatten().any(|linked| modified > *linked));
+        let is_newer = source.modified.is_some_and(|modified| images().flatten().any(|linked| modified > *linked));
         is_newer.then_some(Doubt::Modified)
     }
 }
@@ -40,7 +51,42 @@ impl<'p> Linked<'p> {
 /// What is said of a source where its lines are shown.
 pub(super) fn warning(path: &str, doubt: Doubt) -> String {
     match doubt {
+        Doubt::Differs => format!("bbprof: {path} is not the text that was compiled; its lines may have moved"),
         Doubt::Modified => format!("bbprof: {path} was modified after the program was linked; its lines may have moved"),
         Doubt::BuiltAgain => format!("bbprof: the program was built again since it was profiled; lines of {path} may have moved"),
+    }
+}
+
+/// Reads sources, in any order and by several threads, and keeps what is to be said of them.
+#[derive(Debug)]
+pub(super) struct DoubtingReader<'p> {
+    linked: Linked<'p>,
+    /// Sources that changed; of a program that was built again, each might have.
+    changed: Mutex<BTreeMap<String, Doubt>>,
+}
+
+impl<'p> DoubtingReader<'p> {
+    pub(super) fn of(profile: &'p Profile) -> Self {
+        Self { linked: Linked::of(profile), changed: Mutex::default() }
+    }
+
+    /// # Errors
+    /// When the source cannot be read.
+    pub(super) fn read(&self, path: &str) -> io::Result<SourceText> {
+        let source = Source::read(path)?;
+        let doubt = self.linked.doubt(path, &source);
+        if let Some(doubt @ (Doubt::Differs | Doubt::Modified)) = doubt {
+            self.changed.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), doubt);
+        }
+        Ok(SourceText { text: source.text(), doubt })
+    }
+
+    /// Says which sources changed, on stderr.
+    pub(super) fn tell(self) {
+        let changed = self.changed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        changed.iter().take(MOST_TOLD).for_each(|(path, doubt)| eprintln!("{}", warning(path, *doubt)));
+        if changed.len() > MOST_TOLD {
+            eprintln!("bbprof: ... and {} sources more", changed.len() - MOST_TOLD);
+        }
     }
 }

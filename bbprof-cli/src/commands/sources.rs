@@ -1,14 +1,31 @@
 //! The sources that are here.
 
 use std::io;
+use std::time::SystemTime;
 
-/// The text of a source file, whatever its encoding. What the compiler read from a pipe, or from the terminal as `/dev/stdin`, is not there to be read again.
-///
-/// # Errors
-/// When it cannot be read, or is no regular file.
-pub(super) fn read_source(path: &str) -> io::Result<String> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+/// A source file as it is here.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub bytes: Vec<u8>,
+    /// When it was modified, if the file system knows.
+    pub modified: Option<SystemTime>,
+}
+
+impl Source {
+    /// What the compiler read from a pipe, or from the terminal as `/dev/stdin`, is not there to be read again.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no regular file.
+    pub(super) fn read(path: &str) -> io::Result<Self> {
+        let metadata = std::fs::metadata(path)?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(Self { bytes: std::fs::read(path)?, modified: metadata.modified().ok() })
     }
-    std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+
+    /// Its text, whatever its encoding.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
 }

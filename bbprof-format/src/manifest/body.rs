@@ -44,10 +44,21 @@ pub struct Module {
     pub strings: Vec<String>,
     /// Every debug location once.
     pub locations: Vec<Location>,
+    /// What is known of the sources' texts.
+    pub checksums: Vec<Checksum>,
     /// The instrumented functions, in module order.
     pub functions: Vec<Function>,
     /// The functions with a body that were not instrumented.
     pub skipped: Vec<Skipped>,
+}
+
+/// What tells whether a source file is still the one that was compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Checksum {
+    /// The source file.
+    pub file: StringId,
+    /// The MD5 of its bytes, in hex digits.
+    pub md5: StringId,
 }
 
 /// A function that was left out, never in silence.

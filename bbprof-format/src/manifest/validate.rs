@@ -24,6 +24,10 @@ impl Module {
             validate_graph(function).map_err(|fault| format!("{}: {fault}", name()))?;
             validate_counters(function, arrays).map_err(|fault| format!("{}: {fault}", name()))?;
         }
+        for checksum in &self.checksums {
+            self.validate_string(checksum.file, "file of a checksum")?;
+            self.validate_string(checksum.md5, "text of a checksum")?;
+        }
         for skipped in &self.skipped {
             self.validate_string(skipped.symbol, "symbol of a skipped function")?;
             self.validate_string(skipped.reason, "reason of a skipped function")?;

@@ -53,6 +53,7 @@ impl ModuleMaker {
             mode,
             strings: vec![source.to_owned()],
             locations: vec![],
+            checksums: vec![],
             functions: vec![],
             skipped: vec![],
         };

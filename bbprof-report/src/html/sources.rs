@@ -52,6 +52,7 @@ impl Text {
 impl Doubt {
     fn remark(self) -> &'static str {
         match self {
+            Self::Differs => "This is not the text that was compiled; lines may have moved.",
             Self::Modified => "This file was modified after the program was linked; lines may have moved.",
             Self::BuiltAgain => "The program was built again since it was profiled; lines may have moved.",
         }

@@ -36,6 +36,7 @@ impl TestModule {
             mode: CounterMode::Edges,
             strings: Vec::new(),
             locations: Vec::new(),
+            checksums: Vec::new(),
             functions: Vec::new(),
             skipped: Vec::new(),
         };

@@ -15,6 +15,9 @@ pub(super) fn write((header, module): &Decoded, full: bool, out: &mut dyn Write)
     for array in &header.arrays {
         writeln!(out, "  array      {}: {} counters", array.name, array.len)?;
     }
+    for checksum in &module.checksums {
+        writeln!(out, "  source     {}, MD5 {}", module.string(checksum.file), module.string(checksum.md5))?;
+    }
     for function in &module.functions {
         write_function(module, function, full, out)?;
     }
