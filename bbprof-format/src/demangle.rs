@@ -7,6 +7,9 @@ pub fn demangle(symbol: &str) -> String {
         return format!("{name:#}");
     }
     let plain = without_llvm_suffix(symbol);
+    if let Some((what, function)) = thunk(plain) {
+        return format!("{what} to {}", demangle(&format!("_Z{function}")));
+    }
     if plain.starts_with("_Z")
         && let Ok(parsed) = cpp_demangle::Symbol::new(plain)
         && let Ok(name) = parsed.demangle()
@@ -14,6 +17,35 @@ pub fn demangle(symbol: &str) -> String {
         return name;
     }
     plain.to_owned()
+}
+
+/// Whether a symbol is that of a thunk: code without source that adjusts `this`, or what is returned, and calls the function.
+#[must_use]
+pub fn is_thunk(symbol: &str) -> bool {
+    thunk(without_llvm_suffix(symbol)).is_some()
+}
+
+/// What a thunk does, and the rest of the symbol, which is its function's (Itanium C++ ABI, 5.1.4.4: `T` with one or two call offsets).
+fn thunk(symbol: &str) -> Option<(&'static str, &str)> {
+    let rest = symbol.strip_prefix("_ZT")?;
+    match rest.as_bytes().first()? {
+        b'h' => Some(("non-virtual thunk", without_call_offset(rest)?)),
+        b'v' => Some(("virtual thunk", without_call_offset(rest)?)),
+        b'c' => Some(("covariant return thunk", without_call_offset(without_call_offset(&rest[1..])?)?)),
+        _ => None,
+    }
+}
+
+/// Without `h <number> _`, or `v <number> _ <number> _`.
+fn without_call_offset(text: &str) -> Option<&str> {
+    let number = |text: &'_ str| -> Option<usize> {
+        let digits = text.strip_prefix('n').unwrap_or(text);
+        let end = digits.find('_').filter(|end| *end > 0 && digits[..*end].bytes().all(|byte| byte.is_ascii_digit()))?;
+        Some(text.len() - digits.len() + end + 1)
+    };
+    let (is_virtual, rest) = (text.starts_with('v'), text.strip_prefix(['h', 'v'])?);
+    let rest = &rest[number(rest)?..];
+    if is_virtual { Some(&rest[number(rest)?..]) } else { Some(rest) }
 }
 
 /// ThinLTO renames local functions `name.llvm.<hash>`.
@@ -36,6 +68,11 @@ mod tests {
             ("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"),
             ("_RNvC6_123foo3bar", "123foo::bar"),
             ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)"),
+            ("_ZThn8_N1M1gEv", "non-virtual thunk to M::g()"),
+            ("_ZTv0_n24_N1W1hEi", "virtual thunk to W::h(int)"),
+            ("_ZTch0_h16_N1D5cloneEv", "covariant return thunk to D::clone()"),
+            ("_ZTV1M", "{vtable(M)}"),
+            ("_ZThx_1f", "_ZThx_1f"),
             ("_Znope", "_Znope"),
             ("", ""),
         ] {

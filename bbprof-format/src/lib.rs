@@ -14,8 +14,9 @@ pub mod map;
 pub mod merged;
 pub mod names;
 pub mod raw;
+pub mod sources;
 
-pub use demangle::demangle;
+pub use demangle::{demangle, is_thunk};
 pub use digest::{BuildId, Digest};
 pub use error::FormatError;
 pub use hashed_path::HashedPath;

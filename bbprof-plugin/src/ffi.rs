@@ -3,6 +3,7 @@
 // The C ABI functions are reached from the glue alone, never from a Rust crate.
 #![allow(unreachable_pub)]
 
+use crate::doctest::Doctest;
 use crate::options::Options;
 use crate::planner::{ModulePlan, plan_module};
 use crate::view::{self, Block, Call, Checksum, IrPathStep, IrSite, Location, Loop, QuietLoop, Successor};
@@ -157,6 +158,7 @@ fn read_options(plugin: &Path) -> Result<Options, String> {
         let frequencies = Frequencies::decode(&bytes).map_err(|e| format!("{}: {e}", file.display()))?;
         options.frequencies = Some(frequencies);
     }
+    options.doctest = Doctest::from_environment();
     Ok(options)
 }
 

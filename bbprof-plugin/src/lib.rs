@@ -4,6 +4,7 @@
 //! counters (`bbprof-flow`) and writes the manifest (`bbprof-format`); the glue then applies the plan to the IR. Only [`ffi`]
 //! sees raw pointers.
 
+mod doctest;
 mod ffi;
 mod graph;
 mod options;

@@ -3,6 +3,7 @@
 //! They stand in a file whose folder is named after its content, not in the environment, because compiler caches hash the
 //! command line (which names that folder) and not the environment.
 
+use crate::doctest::Doctest;
 use bbprof_format::frequencies::Frequencies;
 use bbprof_format::manifest::CounterMode;
 use globset::{Glob, GlobMatcher};
@@ -77,6 +78,8 @@ pub(crate) struct Options {
     /// File with the frequencies of an earlier run, and what stands in it once it has been read.
     pub weights: Option<PathBuf>,
     pub frequencies: Option<Frequencies>,
+    /// The source that the module is a doctest of.
+    pub doctest: Option<Doctest>,
     pub include_fn: Vec<Regex>,
     pub exclude_fn: Vec<Regex>,
     pub include_file: Vec<GlobMatcher>,
@@ -98,6 +101,7 @@ impl Default for Options {
             with: With::default(),
             weights: None,
             frequencies: None,
+            doctest: None,
             include_fn: Vec::new(),
             exclude_fn: Vec::new(),
             include_file: Vec::new(),

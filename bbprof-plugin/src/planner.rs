@@ -11,6 +11,7 @@ use bbprof_format::manifest::{
     ArrayHeader, CallSite, Callee, Checksum, CounterMode, EdgeKind, Function, Linkage, Location, LocationId, Manifest, Module,
     Node, Paths, Site, Skipped, Storage, StringId, WeightSource,
 };
+use bbprof_format::sources::is_of_toolchain;
 use bbprof_format::{Digest, names};
 use std::collections::{BTreeSet, HashMap};
 
@@ -119,7 +120,7 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
         functions.push(manifest);
     }
 
-    let module = Module {
+    let mut module = Module {
         producer: format!("bbprof {} LLVM {}", env!("CARGO_PKG_VERSION"), view.llvm_version),
         source: source_name(view.source).to_owned(),
         directory: String::new(),
@@ -130,6 +131,9 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
         functions,
         skipped,
     };
+    if let Some(doctest) = &options.doctest {
+        doctest.put_back(&mut module);
+    }
     let manifest = Manifest::encode(&module, storage, module_counters, &comdat_arrays);
     let header = Manifest::read(&manifest).map_err(|e| format!("the manifest just written cannot be read: {e}"))?.header;
     let arrays = header.arrays.iter().map(|array| (names::counter_array_symbol(array.name), array.len)).collect();
@@ -138,7 +142,8 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
 
 /// Each once: the modules that are put together by link-time optimisation name files in common.
 fn checksums(view: &view::Module<'_>) -> Vec<Checksum> {
-    let each: BTreeSet<_> = view.checksums.iter().map(|checksum| (checksum.file, checksum.md5)).collect();
+    let is_somewhere = |checksum: &&view::Checksum| !is_of_toolchain(&view.strings[checksum.file as usize]);
+    let each: BTreeSet<_> = view.checksums.iter().filter(is_somewhere).map(|checksum| (checksum.file, checksum.md5)).collect();
     each.into_iter().map(|(file, md5)| Checksum { file: StringId(file), md5: StringId(md5) }).collect()
 }
 

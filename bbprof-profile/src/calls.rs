@@ -1,12 +1,14 @@
 //! Calls against entries: a function was entered at least as often as the calls of it that are seen.
 //!
-//! Calls through pointers, from code that is not instrumented and from other processes only add entries. A call counts when
+//! Calls through pointers, from code that is not instrumented and from other processes only add entries; calls that may reach a
+//! function that is not profiled, as some process of the caller has no profiled one of that name, are left out. A call counts when
 //! control reaches its node, so an activation that was about to make a call when a snapshot was taken is the one way to have
 //! a call without its entry; such processes carry a caveat.
 
 use crate::{FunctionView, Profile};
 use bbprof_format::manifest::{Callee, Linkage};
-use std::collections::{HashMap, HashSet};
+use bbprof_format::merged::Process;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A function with fewer entries than calls.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,15 +32,25 @@ impl<'p> CallTable<'p> {
     /// Counts the entries and calls of a profile.
     pub(crate) fn of(profile: &'p Profile) -> Self {
         let mut table = Self { sums: HashMap::new() };
+        let mut definitions: HashMap<&str, BTreeSet<usize>> = HashMap::new();
         for (image, function) in functions(profile) {
-            table.sums.entry(key(image, &function)).or_default().0 += u128::from(function.counts.entries);
+            let key = key(image, &function);
+            if key.0.is_none() {
+                definitions.entry(key.1).or_default().insert(image);
+            }
+            table.sums.entry(key).or_default().0 += u128::from(function.counts.entries);
         }
+        let processes = image_sets(profile);
         for (image, function) in functions(profile) {
             for (node, count) in function.manifest.nodes.iter().zip(&function.counts.nodes) {
                 for call in &node.calls {
                     let Callee::Symbol(symbol) = call.callee else { continue };
                     let callee = table.callee(image, function.counts.module, function.module.string(symbol));
-                    if let Some((_, calls)) = table.sums.get_mut(&callee) {
+                    let Some((_, calls)) = table.sums.get_mut(&callee) else { continue };
+                    // Another program's function of that name is not what this one calls.
+                    let is_there = |process: &BTreeSet<usize>| !process.is_disjoint(&definitions[callee.1]);
+                    let is_local = callee.0.is_some() || definitions[callee.1].contains(&image);
+                    if is_local || processes.iter().filter(|process| process.contains(&image)).all(is_there) {
                         *calls += u128::from(*count);
                     }
                 }
@@ -57,6 +69,13 @@ impl<'p> CallTable<'p> {
     pub(crate) fn sums(&self, key: &Key<'p>) -> Option<(u128, u128)> {
         self.sums.get(key).copied()
     }
+}
+
+/// The images that processes had in common, by position, each set once.
+fn image_sets(profile: &Profile) -> BTreeSet<BTreeSet<usize>> {
+    let positions: HashMap<_, _> = profile.images.iter().map(|image| image.image.build_id).zip(0..).collect();
+    let of_process = |process: &Process| process.images.iter().filter_map(|image| positions.get(image).copied()).collect();
+    profile.processes.iter().map(of_process).collect()
 }
 
 /// All functions whose counters are a flow, with the positions of their images: the counts of the others are off by those who were interrupted.

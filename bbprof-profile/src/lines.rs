@@ -10,6 +10,7 @@ use crate::scopes::{InlinedCopy, Scope, inlined_copies};
 use crate::view::FunctionView;
 use crate::visits::{Instance, Part, Place, Visits, instance, jump};
 use crate::{FileId, Profile};
+use bbprof_format::is_thunk;
 use bbprof_format::manifest::EdgeKind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -153,7 +154,7 @@ impl<'p> FunctionLines<'p> {
         let mut places: Vec<Place> = Vec::new();
         let mut first_lines: BTreeMap<Instance, u128> =
             copies.values().filter_map(|(copy, executions)| Some((copy.first_line()?, *executions))).collect();
-        if let (Some(file), true) = (manifest.file, manifest.line > 0) {
+        if let (Some(file), true) = (manifest.file, has_first_line(function)) {
             let instance = ((manifest.symbol, None), file, manifest.line);
             first_lines.insert(instance, u128::from(function.counts.entries));
             places.push(Place { instance, node: 0, part: Part::Code, executed: 0 });
@@ -216,7 +217,7 @@ impl<'p> FunctionLines<'p> {
                 own_last_line = own_last_line.max(location.line);
             }
         }
-        if let (Some(file), true) = (function.file(), manifest.line > 0) {
+        if let (Some(file), true) = (function.file(), has_first_line(function)) {
             let entries = u128::from(function.counts.entries);
             let own = SourceFunction { entries, inlined: 0, last_line: own_last_line };
             self.functions.push((file, manifest.line, self.symbol, own));
@@ -229,6 +230,19 @@ impl<'p> FunctionLines<'p> {
             }
         }
     }
+}
+
+/// Whether an entry is an arrival at the line of definition: not that of a thunk, which goes by the line of the function that it calls.
+fn has_first_line(function: FunctionView<'_>) -> bool {
+    let has_own_line = || {
+        let mut ids = function.manifest.nodes.iter().flat_map(|node| &node.locations);
+        ids.any(|(id, _)| {
+            let location = &function.module.locations[id.0 as usize];
+            location.inlined_at.is_none() && location.line > 0
+        })
+    };
+    // The thunk of a function with a variable number of arguments is a copy of it.
+    function.manifest.line > 0 && (!is_thunk(function.symbol()) || has_own_line())
 }
 
 /// The branches whose line is known: file, line, node, outcomes.

@@ -7,7 +7,10 @@
 //!   the branches of a line that only ran in copies of its code which need no branch.
 
 use crate::exclusions::{SourceReader, exclude};
-use bbprof_profile::{BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, demangle, without_generics};
+use bbprof_profile::{
+    BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, demangle, is_of_doctests, is_of_toolchain,
+    without_generics,
+};
 use std::collections::BTreeMap;
 
 /// A function of the source.
@@ -64,16 +67,13 @@ impl CoveredLines {
     }
 }
 
-/// Whether rustc made this path up for a source of its own libraries: no file is there.
-#[must_use]
-pub fn is_of_toolchain(path: &str) -> bool {
-    path.starts_with("/rustc/") || path.starts_with("/rust/deps/")
-}
-
 /// The source files with code, by path.
 pub(crate) fn covered_files<'p>(profile: &'p Profile, coverage: Coverage<'_>) -> Vec<CoveredFile<'p>> {
     let mut table = LineTable::new(profile);
-    table.files.retain(|file, _| coverage.with_toolchain || !is_of_toolchain(profile.files.path(*file)));
+    table.files.retain(|file, _| {
+        let path = profile.files.path(*file);
+        (coverage.with_toolchain || !is_of_toolchain(path)) && !is_of_doctests(path)
+    });
     if let Some(read) = coverage.markers {
         exclude(profile, &mut table, read);
     }

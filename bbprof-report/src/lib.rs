@@ -44,7 +44,7 @@ pub use blocks_csv::write_csv;
 pub use callgrind::write_callgrind;
 pub use cobertura::write_cobertura;
 pub use copies::{SizeOf, write_copies, write_ledger};
-pub use covered::{Coverage, CoveredLines, is_of_toolchain};
+pub use covered::{Coverage, CoveredLines};
 pub use diff_json::write_diff_json;
 pub use diff_text::write_diff;
 pub use dot::{dot_files, write_dot};

@@ -153,6 +153,31 @@ fn relocatable_links() {
     }
 }
 
+/// A function that one program has from code without counters is another than the one of that name in another program.
+#[test]
+fn a_name_in_two_programs() {
+    let sandbox = Sandbox::new("two-programs");
+    let helper = sandbox.write("helper.c", "int helper(int x) {\n  return 3 * x;\n}\n");
+    let main = "int helper(int);\nint main(void) {\n  int sum = 0;\n  for (int i = 0; i < 5; i++)\n    sum += helper(i);\n  return sum != 30;\n}\n";
+    let main = sandbox.write("main.c", main);
+    let plain = sandbox.join("plain.o");
+    Run::new("clang-22").args(["-O1", "-c", "-o"]).arg(&plain).arg(&helper).ok();
+    let mut raws = Vec::new();
+    for (name, part) in [("with-plain", &plain), ("with-counted", &helper)] {
+        let program = sandbox.join(name);
+        Run::new(tool("bbprof-cc")).args(["-O1", "-o"]).arg(&program).arg(&main).arg(part).ok();
+        raws.push(sandbox.join(format!("{name}.bbraw")));
+        Run::new(&program).env("BBPROF_OUT", raws.last().unwrap()).ok();
+    }
+    let merged = sandbox.join("both.bbprof");
+    Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&merged).args(&raws).ok();
+    Run::new(tool("bbprof")).arg("verify").args(&raws).ok();
+    Run::new(tool("bbprof")).arg("verify").arg(&merged).ok();
+    let exported = bbprof_tests::Exported::of(&raws);
+    assert!(exported.is_exact());
+    assert_eq!(exported.entries("helper"), Some(5));
+}
+
 /// objcopy may change the names by which counters are found: the link says so, and works where it leaves them alone.
 #[test]
 fn symbols_that_objcopy_changed() {

@@ -359,3 +359,42 @@ fn unwinding_and_filled_arrays_of_rust() {
         }
     }
 }
+
+const THUNKS: &str = "\
+#include <cstdarg>
+struct A { virtual ~A() {} int a = 1; };
+struct B { virtual ~B() {} virtual int next() { return 0; } virtual int sum(int n, ...) { return n; } };
+struct C : A, B {
+  int c = 3;
+  int next() override { //= next
+    return c + 1;
+  }
+  int sum(int n, ...) override { //= sum
+    va_list rest;
+    va_start(rest, n); //= its body
+    int r = va_arg(rest, int);
+    va_end(rest);
+    return r + c;
+  }
+};
+int main() {
+  C c;
+  B *b = &c;
+  int sum = 0;
+  for (int i = 0; i < 100; i++)
+    sum += b->next() + b->sum(1, 2);
+  return sum & 1;
+}
+";
+
+/// A thunk adjusts `this` and calls the function: control arrives at the function's line once. Of a function with any number of arguments it is a copy.
+#[test]
+fn thunks_are_no_functions_of_the_source() {
+    for level in ["-O0", "-O2"] {
+        let sandbox = Sandbox::new("thunks");
+        let lines = lines(&sandbox, "bbprof-c++", "a.cpp", THUNKS, &[level]);
+        assert_eq!((lines["next"], lines["sum"], lines["its body"]), (100, 100, 100), "{level}");
+        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
+        assert!(trace.contains(",_ZN1C4nextEv\n") && !trace.contains("_ZThn"), "{trace}");
+    }
+}

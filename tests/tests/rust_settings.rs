@@ -285,3 +285,60 @@ fn builds_without_passes_are_refused() {
     let build = workspace.bbprof("build", &["--quiet"]).env("RUSTFLAGS", "-Cno-prepopulate-passes").outcome();
     assert!(build.code != 0 && build.stderr.contains("-Cno-prepopulate-passes leaves out the passes"), "{}", build.stderr);
 }
+
+const DOCUMENTED: &str = "\
+/// Squares.
+/// ```
+/// for i in 0..5 {
+///     assert_eq!(documented::square(i), i * i);
+/// }
+/// ```
+pub fn square(n: u32) -> u32 {
+    n * n
+}
+
+/// Twice as much.
+///
+/// ```
+/// fn main() {
+///     assert_eq!(documented::double(7), 14);
+/// }
+/// ```
+pub fn double(n: u32) -> u32 {
+    n + n
+}
+
+/// Of no crate.
+///
+/// ```
+/// let x = [1, 2];
+/// assert!(x.iter().sum::<u32>() == 3);
+/// ```
+pub fn nothing() {}
+";
+
+/// Doctests have the lines at which they stand; those that rustdoc puts together into a file of its own are in no coverage, nor are those with a
+/// `main`, whose lines rustdoc does not tell.
+#[test]
+fn lines_of_doctests() {
+    for (edition, of_the_test) in [("2021", [Some(&6), Some(&5), Some(&1), Some(&1)]), ("2024", [None; 4])] {
+        let sandbox = Sandbox::new("doctest-lines");
+        let manifest = format!("[package]\nname = \"documented\"\nversion = \"0.1.0\"\nedition = \"{edition}\"\n[workspace]\n");
+        sandbox.write("Cargo.toml", manifest);
+        sandbox.write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"documented\"\nversion = \"0.1.0\"\n");
+        let source = sandbox.write("src/lib.rs", DOCUMENTED);
+        let raw = sandbox.join("raw");
+        std::fs::create_dir(&raw).unwrap();
+        let test = Cargo::new(sandbox.path(), sandbox.join("target")).bbprof("test", &["--quiet", "--no-report", "--doc"]);
+        test.env("BBPROF_OUT", raw.join("%p.bbraw")).ok();
+        let export = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(&raw).ok();
+        assert!(!export.stderr.contains("is not the text"), "{}", export.stderr);
+        let traced = traced_files(&export.text());
+        assert_eq!(traced.keys().collect::<Vec<_>>(), [source.to_str().unwrap()], "{edition}");
+        let lines = &traced[source.to_str().unwrap()].lines;
+        assert_eq!([3, 4, 25, 26].map(|line| lines.get(&line)), of_the_test, "{edition}: {lines:?}");
+        assert_eq!([14, 15, 16].map(|line| lines.get(&line)), [None; 3], "{edition}: {lines:?}");
+        assert_eq!((lines.get(&18), lines.get(&19)), (Some(&1), Some(&1)), "{edition}: {lines:?}");
+        assert_eq!((lines.get(&7), lines.get(&8)), (Some(&5), Some(&5)), "{edition}: {lines:?}");
+    }
+}

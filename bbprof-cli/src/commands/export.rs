@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 use super::output::{keep_counts, make_folder, to_file, to_stdout};
 use crate::exit::{Requirement, require};
 use anyhow::{Context, Result};
-use bbprof_profile::Profile;
+use bbprof_profile::{Profile, is_of_doctests, is_of_toolchain};
 use bbprof_report::{self as report, CoveredLines};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -148,7 +148,12 @@ impl Kind {
 
 /// What was left out of a coverage format.
 fn tell_left_out(name: &str, profile: &Profile, args: &ExportArgs) {
-    let left_out = profile.files.paths().iter().filter(|path| report::is_of_toolchain(path)).count();
+    let number = |is_left_out: fn(&str) -> bool| profile.files.paths().iter().filter(|path| is_left_out(path)).count();
+    let of_doctests = number(is_of_doctests);
+    if of_doctests > 0 {
+        eprintln!("bbprof: {name}: without the {of_doctests} sources that rustdoc made of doctests, which it removed again");
+    }
+    let left_out = number(is_of_toolchain);
     if left_out > 0 && !args.toolchain_sources {
         eprintln!(
             "bbprof: {name}: without the {left_out} sources of Rust's own libraries, which are not on this machine; --toolchain-sources adds them"
