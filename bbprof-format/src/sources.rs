@@ -34,6 +34,6 @@ mod tests {
             assert!(is_of_doctests(path) && !is_of_toolchain(path));
         }
         assert!(!is_of_doctests("/tmp/rustdoctest/src/lib.rs") && !is_of_doctests("/a/doctest_runner_2024.rs"));
-        assert!(is_of_toolchain("/rustc/1a2b/library/core/src/cmp.rs") && !is_of_toolchain("/work/rustc/a.rs"));
+        assert!(is_of_toolchain("/rustc/1a2b/library/core/src/cmp.rs") && !is_of_toolchain("/my/rustc/a.rs"));
     }
 }
