@@ -1,4 +1,7 @@
 //! Names of sections and symbols that plugin, shim and runtime agree on.
+//!
+//! Those of thread-local symbols that objects define have a dot in them: libtool takes each symbol with a name of C's for data or a function, and makes
+//! a program that refers to all of them (`-export-symbols-regex`, `-dlpreopen`, and its configure test of `nm`).
 
 use crate::Digest;
 
@@ -24,7 +27,7 @@ pub const NOTE_SECTION: &str = ".note.bbprof";
 /// Thread-local word of an image whose modules use [`crate::manifest::Storage::Delta`]: what to add to the address of a
 /// counter in the global array to get this thread's own; 0 for the thread that owns the global array itself, 1 before a
 /// thread has its own. Without the shim it is always 0.
-pub const DELTA_SYMBOL: &str = "__bbprof_delta";
+pub const DELTA_SYMBOL: &str = "__bbprof_delta.tls";
 
 /// Function of the runtime that gives the calling thread its own block and returns the new value of [`DELTA_SYMBOL`]; it
 /// preserves every register but the result.
@@ -56,7 +59,7 @@ pub const RUNTIME_SYMBOL: &str = "__bbprof_runtime";
 /// Symbol (and COMDAT group) of the counter array with this name.
 #[must_use]
 pub fn counter_array_symbol(array: Digest) -> String {
-    format!("__bbprof_c_{array}")
+    format!("__bbprof_c.{array}")
 }
 
 /// Weak hidden symbol by which the generated object learns whether a module is part of the link.

@@ -79,7 +79,7 @@ private:
       return Known;
     bool ThreadLocal = Plan.storage == BBPROF_STORAGE_TLS;
     // A section name of its own: `mold -r` puts sections of one name together even when they are in different groups.
-    std::string Section = ((ThreadLocal ? ".tbss.bbprof." : ".bss.bbprof.") + ref(Array.symbol).rsplit('_').second).str();
+    std::string Section = ((ThreadLocal ? ".tbss.bbprof." : ".bss.bbprof.") + ref(Array.symbol).rsplit('.').second).str();
     GlobalVariable *Made = makeHiddenWeak(ArrayType::get(Word, Array.num_counters), ref(Array.symbol),
                                           ThreadLocal ? GlobalValue::LocalExecTLSModel : GlobalValue::NotThreadLocal, Section);
     // Unoptimised code may still come into LTO, which must not take it apart.
@@ -91,9 +91,9 @@ private:
   // Finds the thread's own copy of the counters, once per call, in front of everything but the static allocas.
   // Afterwards block 0 of the view is the rest of the entry.
   Value *loadDelta(FlatFunction &Flat) {
-    GlobalVariable *Delta = M.getNamedGlobal("__bbprof_delta");
+    GlobalVariable *Delta = M.getNamedGlobal("__bbprof_delta.tls");
     if (!Delta)
-      Delta = makeHiddenWeak(Word, "__bbprof_delta", GlobalValue::InitialExecTLSModel, "");
+      Delta = makeHiddenWeak(Word, "__bbprof_delta.tls", GlobalValue::InitialExecTLSModel, "");
     FunctionCallee ThreadBlock = M.getOrInsertFunction("__bbprof_thread_block", FunctionType::get(Word, false));
     auto *Callee = cast<Function>(ThreadBlock.getCallee());
     Callee->setLinkage(GlobalValue::ExternalWeakLinkage);
@@ -477,7 +477,7 @@ private:
 
 void shareAgain(Module &M) {
   for (GlobalVariable &Variable : M.globals()) {
-    bool IsArray = Variable.getName().starts_with("__bbprof_c_");
+    bool IsArray = Variable.getName().starts_with("__bbprof_c.");
     if (!Variable.hasLocalLinkage() || (!IsArray && !Variable.getName().starts_with("__bbprof_m_")))
       continue;
     share(Variable);

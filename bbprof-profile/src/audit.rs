@@ -1,6 +1,6 @@
 //! What in a profile is not exact, and why: nothing of it is left out, and nothing else makes a profile inexact.
 
-use crate::calls::missing_entries;
+use crate::calls::{astray, missing_entries};
 use crate::{Inexact, Profile};
 use bbprof_format::manifest::Function;
 use std::fmt;
@@ -90,6 +90,16 @@ impl Profile {
                 missing.calls,
                 missing.entries,
                 if missing.entries == 0 { REDIRECTED } else { "" }
+            ),
+        }));
+        exceptions.extend(astray(self).into_iter().map(|astray| Exception {
+            kind: ExceptionKind::Calls,
+            symbol: astray.symbol.to_owned(),
+            name: astray.name.to_owned(),
+            block: None,
+            reason: format!(
+                "did not return from {} of its calls, but {} was compiled as if the function of that name always did: what follows such calls may have counts that are too high",
+                astray.vanished, astray.caller
             ),
         }));
         exceptions

@@ -6,7 +6,7 @@
 //! a call without its entry; such processes carry a caveat.
 
 use crate::{FunctionView, Profile};
-use bbprof_format::manifest::{Callee, Linkage};
+use bbprof_format::manifest::{Callee, Edge, EdgeKind, Linkage, Module, Node};
 use bbprof_format::merged::Process;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -26,31 +26,31 @@ pub(crate) type Key<'p> = (Option<(usize, u32)>, &'p str);
 pub(crate) struct CallTable<'p> {
     /// Entries, and calls that are seen.
     sums: HashMap<Key<'p>, (u128, u128)>,
+    /// The images that have functions of a name.
+    definitions: HashMap<&'p str, BTreeSet<usize>>,
+    /// The images that processes had in common, by position, each set once.
+    processes: BTreeSet<BTreeSet<usize>>,
 }
 
 impl<'p> CallTable<'p> {
     /// Counts the entries and calls of a profile.
     pub(crate) fn of(profile: &'p Profile) -> Self {
-        let mut table = Self { sums: HashMap::new() };
-        let mut definitions: HashMap<&str, BTreeSet<usize>> = HashMap::new();
+        let mut table = Self { sums: HashMap::new(), definitions: HashMap::new(), processes: image_sets(profile) };
         for (image, function) in functions(profile) {
             let key = key(image, &function);
             if key.0.is_none() {
-                definitions.entry(key.1).or_default().insert(image);
+                table.definitions.entry(key.1).or_default().insert(image);
             }
             table.sums.entry(key).or_default().0 += u128::from(function.counts.entries);
         }
-        let processes = image_sets(profile);
         for (image, function) in functions(profile) {
             for (node, count) in function.manifest.nodes.iter().zip(&function.counts.nodes) {
                 for call in &node.calls {
                     let Callee::Symbol(symbol) = call.callee else { continue };
                     let callee = table.callee(image, function.counts.module, function.module.string(symbol));
-                    let Some((_, calls)) = table.sums.get_mut(&callee) else { continue };
-                    // Another program's function of that name is not what this one calls.
-                    let is_there = |process: &BTreeSet<usize>| !process.is_disjoint(&definitions[callee.1]);
-                    let is_local = callee.0.is_some() || definitions[callee.1].contains(&image);
-                    if is_local || processes.iter().filter(|process| process.contains(&image)).all(is_there) {
+                    if table.reaches(image, &callee)
+                        && let Some((_, calls)) = table.sums.get_mut(&callee)
+                    {
                         *calls += u128::from(*count);
                     }
                 }
@@ -65,13 +65,19 @@ impl<'p> CallTable<'p> {
         if self.sums.contains_key(&local) { local } else { (None, symbol) }
     }
 
+    /// Whether a call from an image is one of this function: another program's function of that name is not what this one calls.
+    fn reaches(&self, image: usize, callee: &Key<'p>) -> bool {
+        let Some(images) = self.definitions.get(callee.1).filter(|_| callee.0.is_none()) else { return callee.0.is_some() };
+        let mut processes = self.processes.iter().filter(|process| process.contains(&image));
+        images.contains(&image) || processes.all(|process| !process.is_disjoint(images))
+    }
+
     /// Entries of the function, and direct calls of it.
     pub(crate) fn sums(&self, key: &Key<'p>) -> Option<(u128, u128)> {
         self.sums.get(key).copied()
     }
 }
 
-/// The images that processes had in common, by position, each set once.
 fn image_sets(profile: &Profile) -> BTreeSet<BTreeSet<usize>> {
     let positions: HashMap<_, _> = profile.images.iter().map(|image| image.image.build_id).zip(0..).collect();
     let of_process = |process: &Process| process.images.iter().filter_map(|image| positions.get(image).copied()).collect();
@@ -107,4 +113,72 @@ pub(crate) fn missing_entries(profile: &Profile) -> Vec<MissingEntries<'_>> {
         }
     }
     missing
+}
+
+/// A function that did not return from some calls, of a caller that was compiled as if it always did: another function of that name was meant, or one with
+/// the name of a library function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Astray<'p> {
+    pub(crate) symbol: &'p str,
+    pub(crate) name: &'p str,
+    /// How many of its activations left in another way.
+    pub(crate) vanished: i128,
+    pub(crate) caller: &'p str,
+}
+
+/// Such functions, each with its first caller, in the order of the profile.
+pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
+    let mut vanished: HashMap<Key<'_>, (FunctionView<'_>, i128)> = HashMap::new();
+    for (image, function) in functions(profile) {
+        let leaves = |edge: &Edge| {
+            let ends = |opcode: &str| ["unreachable", "resume"].contains(&opcode);
+            let opcodes = || edge.from.into_iter().flat_map(|node| &function.manifest.nodes[node as usize].opcodes);
+            edge.kind == EdgeKind::Vanish
+                || edge.kind == EdgeKind::Exit && opcodes().any(|(opcode, _)| ends(function.module.string(*opcode)))
+        };
+        let edges = function.manifest.edges.iter().zip(&function.counts.edges);
+        let sum: i128 = edges.filter(|(edge, _)| leaves(edge)).filter_map(|(_, count)| *count).sum();
+        if sum > 0 {
+            vanished.entry(key(image, &function)).or_insert((function, 0)).1 += sum;
+        }
+    }
+    let mut found = Vec::new();
+    if vanished.is_empty() {
+        return found;
+    }
+    let table = CallTable::of(profile);
+    for (image, function) in functions(profile) {
+        let mut goes_on = vec![true; function.manifest.nodes.len()];
+        for edge in &function.manifest.edges {
+            let Some(from) = edge.from else { continue };
+            goes_on[from as usize] &= match edge.kind {
+                // Behind the last call of such a node nothing is counted by it.
+                EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind => false,
+                EdgeKind::Exit => has_code_behind_its_call(function.module, &function.manifest.nodes[from as usize]),
+                _ => true,
+            };
+        }
+        for (position, (node, count)) in function.manifest.nodes.iter().zip(&function.counts.nodes).enumerate() {
+            let trusted = node.calls.len() - usize::from(!goes_on[position] && !node.calls.is_empty());
+            for call in node.calls[..trusted].iter().filter(|_| *count > 0) {
+                let Callee::Symbol(symbol) = call.callee else { continue };
+                let callee = table.callee(image, function.counts.module, function.module.string(symbol));
+                if !vanished.contains_key(&callee) || !table.reaches(image, &callee) {
+                    continue;
+                }
+                if let Some((callee, vanished)) = vanished.remove(&callee) {
+                    found.push(Astray { symbol: callee.symbol(), name: callee.name(), vanished, caller: function.name() });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether a node that leaves the function makes one call, and then does something else: a tail call has nothing behind it.
+fn has_code_behind_its_call(module: &Module, node: &Node) -> bool {
+    let opcodes: Vec<_> = node.opcodes.iter().map(|(opcode, number)| (module.string(*opcode), *number)).collect();
+    // They stand in the order of first appearance.
+    let behind = opcodes.iter().skip_while(|(opcode, _)| *opcode != "call").skip(1);
+    opcodes.contains(&("call", 1)) && behind.filter(|(opcode, _)| !["ret", "unreachable", "resume"].contains(opcode)).count() > 0
 }

@@ -38,6 +38,8 @@ pub(crate) struct CoveredFile<'p> {
     pub(crate) functions: Vec<CoveredFunction>,
     /// By line.
     pub(crate) branches: Vec<CoveredBranches>,
+    /// How many branches are left out, as the counter placement leaves their ways open.
+    pub(crate) open_branches: u64,
     /// Lines and counts, ascending.
     pub(crate) lines: Vec<(u32, u128)>,
 }
@@ -58,12 +60,18 @@ pub struct CoveredLines {
     pub hit: u64,
     /// All.
     pub all: u64,
+    /// Branches that are left out, as the counter placement leaves their ways open.
+    pub open_branches: u64,
 }
 
 impl CoveredLines {
     pub(crate) fn of(files: &[CoveredFile<'_>]) -> Self {
         let lines = || files.iter().flat_map(|file| &file.lines);
-        Self { hit: lines().filter(|(_, count)| *count > 0).count() as u64, all: lines().count() as u64 }
+        Self {
+            hit: lines().filter(|(_, count)| *count > 0).count() as u64,
+            all: lines().count() as u64,
+            open_branches: files.iter().map(|file| file.open_branches).sum(),
+        }
     }
 }
 
@@ -78,11 +86,15 @@ pub(crate) fn covered_files<'p>(profile: &'p Profile, coverage: Coverage<'_>) ->
         exclude(profile, &mut table, read);
     }
     let sources = table.files.iter().filter(|(_, source)| !source.lines.is_empty());
-    let files = sources.map(|(file, source)| CoveredFile {
-        path: profile.files.path(*file),
-        functions: functions(source),
-        branches: branches(source),
-        lines: source.lines.iter().map(|(number, line)| (*number, line.count)).collect(),
+    let files = sources.map(|(file, source)| {
+        let (branches, open_branches) = branches(source);
+        CoveredFile {
+            path: profile.files.path(*file),
+            functions: functions(source),
+            branches,
+            open_branches,
+            lines: source.lines.iter().map(|(number, line)| (*number, line.count)).collect(),
+        }
     });
     let mut files: Vec<CoveredFile<'p>> = files.collect();
     files.sort_by_key(|file| file.path);
@@ -105,20 +117,22 @@ fn functions(source: &SourceLines) -> Vec<CoveredFunction> {
     functions.into_iter().map(function).collect()
 }
 
-fn branches(source: &SourceLines) -> Vec<CoveredBranches> {
+/// The branches, and how many are left out as their ways are open.
+fn branches(source: &SourceLines) -> (Vec<CoveredBranches>, u64) {
     let known_ways = |outcomes: &[Outcome]| -> Option<Vec<u64>> {
         outcomes.iter().filter(|outcome| !outcome.unwinds).map(|outcome| outcome.count).collect()
     };
-    let mut covered = Vec::new();
+    let (mut covered, mut open) = (Vec::new(), 0);
     for of_line in merged_instantiations(source).chunk_by(|(a, _), (b, _)| a.line == b.line) {
         let line = of_line[0].0.line;
         let is_reached = source.lines.get(&line).is_some_and(|line| line.count > 0);
+        open += of_line.iter().filter(|(_, outcomes)| known_ways(outcomes).is_none()).count() as u64;
         let ways: Vec<Vec<u64>> = of_line.iter().filter_map(|(_, outcomes)| known_ways(outcomes)).collect();
         if is_reached == ways.iter().flatten().any(|count| *count > 0) {
             covered.push(CoveredBranches { line, is_reached, ways });
         }
     }
-    covered
+    (covered, open)
 }
 
 /// Instantiations of one function have the same branches: where line, place and number of ways agree, they are one branch.

@@ -29,22 +29,39 @@ pub(crate) fn short_name(name: &str) -> String {
         return name.to_owned();
     }
     let mut short = String::new();
-    let mut depth = 0_u32;
-    for c in name.chars() {
+    // Brackets that are left away, and those of the name itself: `<(u8, u8) as Trait>::method`.
+    let (mut depth, mut kept) = (0_u32, 0_u32);
+    let mut rest = name.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_operator = short.rsplit("::").next().is_some_and(|last| last.starts_with("operator"));
+        let is_behind_name = short.ends_with(|before: char| before.is_alphanumeric() || "_>])".contains(before));
         match c {
             '<' if depth > 0 => depth += 1,
-            '<' if short.ends_with(|before: char| before.is_alphanumeric() || before == '_') && !short.ends_with("operator") => {
-                short.push_str("<..>");
-                depth = 1;
-            }
-            '<' if short.ends_with("::") => {
+            '<' if short.ends_with("::")
+                || short.ends_with(|before: char| before.is_alphanumeric() || before == '_') && !short.ends_with("operator") =>
+            {
                 short.push_str("<..>");
                 depth = 1;
             }
             '>' if depth > 0 => depth -= 1,
-            '(' if depth == 0 && !short.is_empty() && !short.ends_with("::") && !short.ends_with("operator") => break,
-            c if depth == 0 => short.push(c),
-            _ => {}
+            _ if depth > 0 => {}
+            // What came is the type that a function returns a pointer to: `void (*pick<int>(int))(int)`.
+            '(' if kept == 0
+                && !is_operator
+                && short.ends_with(' ')
+                && rest.next_if(|next| ['*', '&'].contains(next)).is_some() =>
+            {
+                short.clear()
+            }
+            '(' if kept == 0 && (is_behind_name || is_operator) && !short.ends_with("operator") => break,
+            _ => {
+                match c {
+                    '<' if !is_operator => kept += 1,
+                    '>' if !is_operator && !short.ends_with('-') => kept = kept.saturating_sub(1),
+                    _ => {}
+                }
+                short.push(c);
+            }
         }
     }
     short
@@ -63,6 +80,14 @@ mod tests {
             ("<alloc::vec::Vec<u8> as core::clone::Clone>::clone", "<alloc::vec::Vec<..> as core::clone::Clone>::clone"),
             ("core::ptr::drop_in_place::<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place::<..>"),
             ("a_long_namespace::operator<(int, int)", "a_long_namespace::operator<"),
+            ("<(u64, u64) as a_module::Score>::score", "<(u64, u64) as a_module::Score>::score"),
+            ("<fn(u64) -> u64 as a_module::Score>::score", "<fn(u64) -> u64 as a_module::Score>::score"),
+            ("void (*a_function<int>(int, char const*))(int)", "a_function<..>"),
+            ("int (&an_array_of_three<int>(int))[3]", "an_array_of_three<..>"),
+            ("main::$_0::operator int (*)(int)() const", "main::$_0::operator int "),
+            ("a_namespace::operator<<(std::ostream&, a::B)", "a_namespace::operator<<"),
+            ("a_namespace::S::operator()(int, int) const", "a_namespace::S::operator()"),
+            ("non-virtual thunk to a_namespace::M::g()", "non-virtual thunk to a_namespace::M::g"),
             ("(anonymous namespace)::a_function_of_it(int)", "(anonymous namespace)::a_function_of_it"),
         ] {
             assert_eq!(short_name(name), short);

@@ -55,7 +55,7 @@ _Static_assert(offsetof(struct bbprof_image, process) == 96, "the runtime's own 
 extern BBPROF_HIDDEN struct bbprof_image __bbprof_image;
 
 /* Added to the address of a counter in the global bank to get this thread's own; 0 for the thread that owns the global bank. */
-extern BBPROF_HIDDEN __thread uint64_t __bbprof_delta;
+extern BBPROF_HIDDEN __thread uint64_t __bbprof_delta __asm__("__bbprof_delta.tls");
 /* Its initial value: this thread has no block yet. */
 #define BBPROF_DELTA_NONE 1u
 

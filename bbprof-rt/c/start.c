@@ -79,6 +79,35 @@ static struct process *find_process(void) {
 
 #else
 
+static bool is_record(const char *place, const char *build_id) {
+    const struct bbprof_image *record = (const struct bbprof_image *)(const void *)place;
+    return bytes_equal(record->magic, BBPROF_IMAGE_MAGIC, 8) && record->version == BBPROF_IMAGE_VERSION &&
+           bytes_equal(record->build_id, build_id, sizeof record->build_id);
+}
+
+/* The record of an image, by what its note says; NULL: it is of another version. patchelf moves notes away from where their distance was right: then it is
+   searched for among the image's data. */
+static const struct bbprof_image *record_of(const struct dl_phdr_info *info, const char *description) {
+    int64_t distance;
+    bytes_copy(&distance, description + 16, sizeof distance);
+    const char *told = description + 16 + distance;
+    for (int searches = 0; searches < 2; searches++) {
+        for (int i = 0; i < info->dlpi_phnum; i++) {
+            const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+            if (header->p_type != PT_LOAD || (header->p_flags & PF_W) == 0 || header->p_filesz < sizeof(struct bbprof_image))
+                continue;
+            const char *begin = (const char *)(info->dlpi_addr + header->p_vaddr), *last = begin + header->p_filesz - sizeof(struct bbprof_image);
+            if (searches == 0 && told >= begin && told <= last && is_record(told, description))
+                return (const struct bbprof_image *)(const void *)told;
+            begin += -(uintptr_t)begin % _Alignof(struct bbprof_image);
+            for (; searches == 1 && begin <= last; begin += _Alignof(struct bbprof_image))
+                if (is_record(begin, description))
+                    return (const struct bbprof_image *)(const void *)begin;
+        }
+    }
+    return NULL;
+}
+
 /* Another profiled image, found by its note. */
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *context) {
     struct process **found = context;
@@ -98,13 +127,9 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
             if (head->n_type != BBPROF_NOTE_TYPE || head->n_namesz != sizeof BBPROF_NOTE_NAME || head->n_descsz != 24 ||
                 !bytes_equal(name, BBPROF_NOTE_NAME, sizeof BBPROF_NOTE_NAME))
                 continue;
-            int64_t distance;
-            bytes_copy(&distance, description + 16, sizeof distance);
-            const struct bbprof_image *record = (const struct bbprof_image *)(const void *)(description + 16 + distance);
-            if (!bytes_equal(record->magic, BBPROF_IMAGE_MAGIC, 8) || record->version != BBPROF_IMAGE_VERSION)
-                continue;
             /* A runtime of another version counts apart. */
-            struct process *process = __atomic_load_n(&record->process, __ATOMIC_ACQUIRE);
+            const struct bbprof_image *record = record_of(info, description);
+            struct process *process = record == NULL ? NULL : __atomic_load_n(&record->process, __ATOMIC_ACQUIRE);
             if (process != NULL && process->abi == PROCESS_ABI) {
                 *found = process;
                 return 1;

@@ -5,7 +5,7 @@
 //! .tbss.bbprof         thread-local bank, whole pages: a hidden symbol for every array in it
 //! .bss.bbprof          global bank, likewise
 //! .bss.bbprof_group    empty; one for every array, in a COMDAT group of the array's name
-//! .tdata.bbprof        __bbprof_delta = 1
+//! .tdata.bbprof        __bbprof_delta.tls = 1
 //! .data.bbprof         __bbprof_image: the image record
 //! .data.rel.ro.bbprof  addresses of what is needed of the runtime, then the presence table
 //! .note.bbprof         build id and the distance to the record

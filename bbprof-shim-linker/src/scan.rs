@@ -41,7 +41,7 @@ pub(crate) enum ScanError {
     #[error(
         "{origin}: its counters are local symbols now ({symbol}), and all that it counts would be lost; \
          keep them global where symbols are made local (objcopy --wildcard --keep-global-symbol='{PREFIX}*', \
-         or --globalize-symbol='{PREFIX}*' behind --localize-hidden), or compile it without bbprof"
+         or --wildcard --globalize-symbol='{PREFIX}*' in a run behind that with --localize-hidden), or compile it without bbprof"
     )]
     Local { origin: String, symbol: String },
     #[error(

@@ -178,22 +178,43 @@ fn a_name_in_two_programs() {
     assert_eq!(exported.entries("helper"), Some(5));
 }
 
+/// patchelf moves the notes by which the images of a process find each other.
+#[test]
+fn images_that_patchelf_edited() {
+    let parcel = Parcel::new("patchelf");
+    compile(&parcel, &["-fPIC", "-shared", "-o", "libshelf.so", "shelf.c", "unused.c"]);
+    compile(&parcel, &WITH_LIBRARY);
+    for (options, edited) in
+        [(&["--add-needed", "libm.so.6"][..], "parcel"), (&["--set-soname", &"long".repeat(300)], "libshelf.so")]
+    {
+        let note = || {
+            let headers = parcel.run("readelf").args(["-SW", edited]).ok().text();
+            headers.lines().find(|line| line.contains(".note.bbprof")).map(str::to_owned)
+        };
+        let before = note();
+        parcel.run("patchelf").args(options).arg(edited).ok();
+        assert!(before.is_some() && note() != before, "it was moved");
+        parcel.check(&parcel.source().join("parcel"), None, &["libshelf.so", "parcel"]);
+    }
+}
+
 /// objcopy may change the names by which counters are found: the link says so, and works where it leaves them alone.
 #[test]
 fn symbols_that_objcopy_changed() {
-    for pic in ["-fno-pic", "-fPIC"] {
+    for pic in ["-fPIE", "-fPIC"] {
         let parcel = Parcel::new("objcopy");
         compile(&parcel, &[pic, "-c", "shelf.c"]);
         let objcopy = |options: &[&str]| {
-            parcel.run("objcopy").args(options).args(["shelf.o", "changed.o"]).ok();
+            std::fs::copy(parcel.source().join("shelf.o"), parcel.source().join("changed.o")).unwrap();
+            options.iter().for_each(|option| drop(parcel.run("objcopy").args(option.split(' ')).arg("changed.o").ok()));
         };
         let link = |linker: &str| {
             let linker = format!("-fuse-ld={linker}");
             parcel.run(tool("bbprof-cc")).args([CHECK, "-O2", &linker, "-o", "parcel", "main.c", "changed.o"])
         };
         for (options, said) in [
-            (&["--prefix-symbols=own_"][..], "its counters were renamed (own___bbprof_c_"),
-            (&["--localize-hidden"], "its counters are local symbols now (__bbprof_c_"),
+            (&["--prefix-symbols=own_"][..], "its counters were renamed (own___bbprof_c."),
+            (&["--localize-hidden"], "its counters are local symbols now (__bbprof_c."),
         ] {
             objcopy(options);
             for linker in LINKERS {
@@ -201,10 +222,15 @@ fn symbols_that_objcopy_changed() {
                 assert!(refused.contains("changed.o: ") && refused.contains(said), "{refused}");
             }
         }
-        objcopy(&["--wildcard", "--localize-hidden", "--globalize-symbol=__bbprof_*"]);
-        for linker in LINKERS {
-            link(linker).ok();
-            parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+        for options in [
+            &["--localize-hidden", "--wildcard --globalize-symbol=__bbprof_*"][..],
+            &["--wildcard --keep-global-symbol=shelf_* --keep-global-symbol=__bbprof_*"],
+        ] {
+            objcopy(options);
+            for linker in LINKERS {
+                link(linker).ok();
+                parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+            }
         }
     }
 }

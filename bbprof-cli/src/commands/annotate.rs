@@ -1,6 +1,6 @@
 //! `bbprof annotate`: source with counts.
 
-use super::inputs::{MapArgs, ProfileArgs, load};
+use super::inputs::{MapArgs, ProfileArgs, load, tell_inexact};
 use super::linked::{Linked, warning};
 use super::look::LookArgs;
 use super::outcome::Outcome;
@@ -58,6 +58,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let input =
         ProfileArgs { profiles: profiles.iter().map(PathBuf::from).collect(), maps: MapArgs { maps: args.maps.maps.clone() } };
     let (profile, num_damaged) = load(&input)?;
+    tell_inexact(&profile);
     let wanted = wanted.to_string_lossy();
     let subject = find(&profile, &wanted)?;
     let linked = Linked::of(&profile);

@@ -1,7 +1,7 @@
 //! `bbprof export`: the profile in formats that other tools read.
 
 use super::html;
-use super::inputs::{MapArgs, ProfileArgs, load};
+use super::inputs::{MapArgs, ProfileArgs, load, tell_inexact};
 use super::linked::DoubtingReader;
 use super::outcome::Outcome;
 use super::output::{keep_counts, make_folder, to_file, to_stdout};
@@ -162,7 +162,7 @@ fn tell_left_out(name: &str, profile: &Profile, args: &ExportArgs) {
 }
 
 /// Its total, in the form that GitLab and others look for in what a job prints.
-fn tell_total(name: &str, CoveredLines { hit, all }: CoveredLines) {
+fn tell_total(name: &str, CoveredLines { hit, all, .. }: CoveredLines) {
     // In tenths of a percent, rounded down: 100 % is all of them.
     match (hit * 1000).checked_div(all) {
         Some(tenths) => eprintln!("bbprof: {name}: TOTAL {hit} of {all} lines {}.{}%", tenths / 10, tenths % 10),
@@ -176,6 +176,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
     let (exports, profiles) = split(&args.words)?;
     let input = ProfileArgs { profiles, maps: MapArgs { maps: args.maps.maps.clone() } };
     let (profile, num_damaged) = load(&input)?;
+    tell_inexact(&profile);
     if args.path_dag && profile.functions().all(|function| function.num_paths().is_none()) {
         require!("--path-dag: no path was counted; build the program with --counters paths and run it again");
     }
@@ -183,6 +184,12 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
         let total = kind.write_to(&profile, args, &path).with_context(|| format!("{name} export"))?;
         if let Some(total) = total {
             tell_left_out(name, &profile, args);
+            if total.open_branches > 0 {
+                eprintln!(
+                    "bbprof: {name}: without {} branches whose ways the counters leave open; --counters edges counts them",
+                    total.open_branches
+                );
+            }
             if path.as_os_str() != "-" {
                 tell_total(name, total);
             }

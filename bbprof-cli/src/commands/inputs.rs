@@ -9,7 +9,7 @@ use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
 use bbprof_format::raw::{self, RawProfile};
 use bbprof_format::{BuildId, FormatError};
-use bbprof_profile::{Image, Merger, Profile, demangle, merged_from_raw};
+use bbprof_profile::{ExceptionKind, Image, Merger, Profile, demangle, merged_from_raw};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::mem::ManuallyDrop;
@@ -203,10 +203,29 @@ pub(crate) fn load(args: &ProfileArgs) -> Result<(ManuallyDrop<Profile>, usize)>
         eprintln!("bbprof: the profile is empty: no image of its processes has counters; were they built with bbprof?");
     }
     let profile = loaded.solve()?;
-    if profile.functions().next().is_some() && !profile.functions().any(|function| function.is_executed()) {
-        eprintln!("bbprof: nothing was executed: all counts are 0");
+    if !profile.functions().any(|function| function.is_executed()) {
+        if profile.exceptions().iter().any(|exception| exception.kind == ExceptionKind::Unsolved) {
+            eprintln!("bbprof: of all that was executed no count is known, see bbprof verify");
+        } else if profile.functions().next().is_some() {
+            eprintln!("bbprof: nothing was executed: all counts are 0");
+        }
     }
     Ok((ManuallyDrop::new(profile), num_damaged))
+}
+
+/// Says on stderr what the output does not: that counts are not exact, or missing.
+pub(crate) fn tell_inexact(profile: &Profile) {
+    let exceptions = profile.exceptions();
+    let unsolved = exceptions.iter().filter(|exception| exception.kind == ExceptionKind::Unsolved).count();
+    let left_out = match unsolved {
+        0 => String::new(),
+        n => format!("; functions without counts, which are left out: {n}"),
+    };
+    match exceptions.len() {
+        0 => {}
+        1 => eprintln!("bbprof: counts are NOT exact: 1 exception, see bbprof verify{left_out}"),
+        n => eprintln!("bbprof: counts are NOT exact: {n} exceptions, see bbprof verify{left_out}"),
+    }
 }
 
 /// A profile among those that are named, or in a folder. Who names a pipe wants what is in it; one that lies in a folder may never be written.

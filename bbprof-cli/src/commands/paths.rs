@@ -1,6 +1,6 @@
 //! `bbprof paths`: the hottest paths.
 
-use super::inputs::{MapArgs, ProfileArgs, load};
+use super::inputs::{MapArgs, ProfileArgs, load, tell_inexact};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
@@ -43,6 +43,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     let input =
         ProfileArgs { profiles: profiles.iter().map(PathBuf::from).collect(), maps: MapArgs { maps: args.maps.maps.clone() } };
     let (profile, num_damaged) = load(&input)?;
+    tell_inexact(&profile);
     let functions = match function {
         None => profile.functions().collect(),
         Some(wanted) => match find_subject(&profile, &wanted.to_string_lossy()).map_err(|error| Requirement(error.to_string()))? {

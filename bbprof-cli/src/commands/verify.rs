@@ -30,12 +30,17 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
     // What cannot be read is told before anything is said to be exact.
-    let against = if args.against.is_empty() { None } else { Some(Loaded::read(&args.against, &args.input.maps, false)?.solve()?) };
+    let (mut against, mut num_damaged) = (None, 0);
+    if !args.against.is_empty() {
+        let loaded = Loaded::read(&args.against, &args.input.maps, false)?;
+        num_damaged = loaded.num_damaged;
+        against = Some(loaded.solve()?);
+    }
     let mut images = Images::for_many(&args.input.maps);
     // Its lines are never cut: each is an exception with its reason.
     let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
     let mut verdict = Verdict::new(style);
-    let num_damaged = each_input(&args.input.profiles, false, |_, part| {
+    num_damaged += each_input(&args.input.profiles, false, |_, part| {
         let profile = images.solve(part)?;
         to_stdout(|out| {
             verdict.add(&profile, out)?;

@@ -7,7 +7,7 @@
 #define PADDED(n) (((n) + 511) / 512 * 512)
 #define ALIGNED __attribute__((aligned(4096)))
 
-BBPROF_HIDDEN __thread uint64_t __bbprof_delta = BBPROF_DELTA_NONE;
+BBPROF_HIDDEN __thread uint64_t __bbprof_delta __asm__("__bbprof_delta.tls") = BBPROF_DELTA_NONE;
 #ifdef BBPROF_RT_EXEC
 BBPROF_HIDDEN ALIGNED __thread uint64_t __bbprof_tls_bank[PADDED(NUM_TLS)];
 #endif
