@@ -130,7 +130,8 @@ fn missing(build_id: BuildId, image: &Path, others: &[(BuildId, PathBuf)]) -> St
             path.display()
         ),
         None => format!(
-            "{image}: no build map with build id {build_id} is beside it, in BBPROF_MAPS or in the map cache; pass --map FILE or --map FOLDER, or build and run again"
+            "{image}: no build map with build id {build_id} is beside it, in BBPROF_MAPS or in the map cache; pass --map FILE or --map FOLDER, or build and run again (with \
+             BBPROF_KEEP_MAPS=FOLDER where the build's own folder goes, as those of go and sandboxes do)"
         ),
     }
 }

@@ -1,12 +1,14 @@
 //! Frequencies: how often the nodes and edges of functions ran, for the next build to place its counters by.
 //!
 //! A cut of a profile that the plugin reads: it needs no build map and no solver. Functions are known by linker symbol and
-//! shape, so a function whose graph has changed since is noticed. Magic "BBPROFFQ"; framed as merged profiles are.
+//! shape, so a function whose graph has changed since is noticed. The hashes in symbols of Rust change with a crate's version and settings:
+//! what is not found by its symbol is looked for without them. Magic "BBPROFFQ"; framed as merged profiles are.
 
 use crate::envelope::Envelope;
 use crate::{Digest, FormatError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 const ENVELOPE: Envelope = Envelope { kind: "frequencies", magic: b"BBPROFFQ", version: 1 };
 
@@ -15,6 +17,9 @@ const ENVELOPE: Envelope = Envelope { kind: "frequencies", magic: b"BBPROFFQ", v
 pub struct Frequencies {
     /// By linker symbol: one entry for each shape that was seen under it.
     pub functions: BTreeMap<String, Vec<FunctionFrequencies>>,
+    /// Of symbols of Rust, without their hashes; those that have the same name and shape then are summed.
+    #[serde(skip)]
+    unhashed: OnceLock<BTreeMap<String, Vec<FunctionFrequencies>>>,
 }
 
 /// How often the parts of one function ran.
@@ -43,7 +48,8 @@ impl Frequencies {
     /// What is known of the function of this symbol and shape, which has so many nodes and edges.
     #[must_use]
     pub fn of(&self, symbol: &str, shape: Digest, num_nodes: usize, num_edges: usize) -> Known<'_> {
-        let Some(shapes) = self.functions.get(symbol) else { return Known::Nothing };
+        let unhashed = || without_hashes(symbol).and_then(|plain| self.unhashed().get(&plain));
+        let Some(shapes) = self.functions.get(symbol).or_else(unhashed) else { return Known::Nothing };
         let fits =
             |known: &&FunctionFrequencies| known.shape == shape && known.nodes.len() == num_nodes && known.edges.len() == num_edges;
         shapes.iter().find(fits).map_or(Known::Stale, Known::Measured)
@@ -51,18 +57,20 @@ impl Frequencies {
 
     /// Adds the frequencies of a function; those of the same symbol and shape are summed.
     pub fn add(&mut self, symbol: &str, function: FunctionFrequencies) {
-        let shapes = match self.functions.get_mut(symbol) {
-            Some(shapes) => shapes,
-            None => self.functions.entry(symbol.to_owned()).or_default(),
-        };
-        let Some(known) = shapes.iter_mut().find(|known| known.shape == function.shape) else {
-            shapes.push(function);
-            return;
-        };
-        for (sum, count) in known.nodes.iter_mut().zip(&function.nodes).chain(known.edges.iter_mut().zip(&function.edges)) {
-            // Weights only: 2^64 executions are as many as 2^64 - 1.
-            *sum = sum.saturating_add(*count);
-        }
+        self.unhashed = OnceLock::new();
+        add(&mut self.functions, symbol, function);
+    }
+
+    fn unhashed(&self) -> &BTreeMap<String, Vec<FunctionFrequencies>> {
+        self.unhashed.get_or_init(|| {
+            let mut functions = BTreeMap::new();
+            for (symbol, shapes) in &self.functions {
+                if let Some(plain) = without_hashes(symbol) {
+                    shapes.iter().for_each(|function| add(&mut functions, &plain, function.clone()));
+                }
+            }
+            functions
+        })
     }
 
     /// The bytes of the file.
@@ -78,6 +86,40 @@ impl Frequencies {
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         ENVELOPE.open(bytes)
     }
+}
+
+fn add(functions: &mut BTreeMap<String, Vec<FunctionFrequencies>>, symbol: &str, function: FunctionFrequencies) {
+    let shapes = match functions.get_mut(symbol) {
+        Some(shapes) => shapes,
+        None => functions.entry(symbol.to_owned()).or_default(),
+    };
+    let Some(known) = shapes.iter_mut().find(|known| known.shape == function.shape) else {
+        shapes.push(function);
+        return;
+    };
+    for (sum, count) in known.nodes.iter_mut().zip(&function.nodes).chain(known.edges.iter_mut().zip(&function.edges)) {
+        // Weights only: 2^64 executions are as many as 2^64 - 1.
+        *sum = sum.saturating_add(*count);
+    }
+}
+
+/// A symbol of Rust without what tells crates and instantiations apart: `17h<16 hex digits>E` at its end (legacy), or the disambiguators of
+/// crates, `Cs<base 62>_` (v0; RFC 2603). `None`: it has none.
+fn without_hashes(symbol: &str) -> Option<String> {
+    if symbol.starts_with("_R") {
+        let mut plain = String::with_capacity(symbol.len());
+        let mut rest = symbol;
+        while let Some(at) = rest.find("Cs") {
+            let behind = &rest[at + 2..];
+            let length = behind.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            let is_disambiguator = behind.as_bytes().get(length) == Some(&b'_');
+            plain.push_str(&rest[..at + if is_disambiguator { 1 } else { 2 }]);
+            rest = &behind[if is_disambiguator { length + 1 } else { 0 }..];
+        }
+        return Some(plain + rest);
+    }
+    let (plain, hash) = symbol.strip_suffix('E').filter(|symbol| symbol.starts_with("_ZN"))?.rsplit_once("17h")?;
+    (hash.len() == 16 && hash.bytes().all(|digit| digit.is_ascii_hexdigit())).then(|| plain.to_owned())
 }
 
 #[cfg(test)]
@@ -97,5 +139,24 @@ mod tests {
         assert_eq!(frequencies.of("f", Digest::of(b"c"), 2, 1), Known::Stale);
         assert_eq!(frequencies.of("f", Digest::of(b"a"), 3, 1), Known::Stale);
         assert_eq!(frequencies.of("g", Digest::of(b"a"), 2, 1), Known::Nothing);
+    }
+
+    #[test]
+    fn hashes_of_rust_may_change() {
+        let mut frequencies = Frequencies::default();
+        let function = |count| FunctionFrequencies { shape: Digest::of(b"a"), nodes: vec![count], edges: vec![] };
+        frequencies.add("_ZN4core3ptr4drop17h0123456789abcdefE", function(1));
+        frequencies.add("_ZN4core3ptr4drop17hfedcba9876543210E", function(2));
+        frequencies.add("_RNvCs1234_7mycrate3foo", function(5));
+        frequencies.add("plain", function(7));
+        let count = |symbol: &str| match frequencies.of(symbol, Digest::of(b"a"), 1, 0) {
+            Known::Measured(known) => Some(known.nodes[0]),
+            Known::Stale | Known::Nothing => None,
+        };
+        assert_eq!(count("_ZN4core3ptr4drop17h0123456789abcdefE"), Some(1), "its own");
+        assert_eq!(count("_ZN4core3ptr4drop17h1111111111111111E"), Some(3), "of all instantiations");
+        assert_eq!(count("_RNvCsabZ9_7mycrate3foo"), Some(5));
+        assert_eq!(count("_RNvCsabZ9_7mycrate3bar"), None);
+        assert_eq!(frequencies.of("_ZN4core3ptr4drop17h1111111111111111E", Digest::of(b"b"), 1, 0), Known::Stale);
     }
 }

@@ -16,7 +16,7 @@ pub mod names;
 pub mod raw;
 pub mod sources;
 
-pub use demangle::{demangle, is_thunk};
+pub use demangle::{demangle, is_lambda_invoker, is_thunk};
 pub use digest::{BuildId, Digest};
 pub use error::FormatError;
 pub use hashed_path::HashedPath;

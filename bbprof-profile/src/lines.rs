@@ -10,8 +10,8 @@ use crate::scopes::{InlinedCopy, Scope, inlined_copies};
 use crate::view::FunctionView;
 use crate::visits::{Instance, Part, Place, Visits, instance, jump};
 use crate::{FileId, Profile};
-use bbprof_format::is_thunk;
 use bbprof_format::manifest::EdgeKind;
+use bbprof_format::{is_lambda_invoker, is_thunk};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -152,9 +152,10 @@ impl<'p> FunctionLines<'p> {
     fn add_lines(&mut self, function: FunctionView<'p>, copies: &Copies<'p>, flow: &mut Flow) {
         let manifest = function.manifest;
         let mut places: Vec<Place> = Vec::new();
+        let forwards = forwards(function);
         let mut first_lines: BTreeMap<Instance, u128> =
             copies.values().filter_map(|(copy, executions)| Some((copy.first_line()?, *executions))).collect();
-        if let (Some(file), true) = (manifest.file, has_first_line(function)) {
+        if let (Some(file), true) = (manifest.file, manifest.line > 0 && !forwards) {
             let instance = ((manifest.symbol, None), file, manifest.line);
             first_lines.insert(instance, u128::from(function.counts.entries));
             places.push(Place { instance, node: 0, part: Part::Code, executed: 0 });
@@ -185,7 +186,8 @@ impl<'p> FunctionLines<'p> {
             let instance = places[0].instance;
             let executions = first_lines.remove(&instance);
             let arrivals = visits.count(places, executions.is_some(), flow);
-            let count = arrivals.max(executions.unwrap_or(0));
+            let is_forwarding = forwards && instance.0.1.is_none();
+            let count = if is_forwarding { 0 } else { arrivals.max(executions.unwrap_or(0)) };
             let copy = instance.0.1.and_then(|_| copies.get(&instance.0));
             if count > 0 || !(is_rust(function, instance) && visits.are_cleanup(places, copy.map(|(copy, _)| &copy.nodes[..]))) {
                 let instructions = places.iter().map(|place| place.executed).sum();
@@ -217,7 +219,7 @@ impl<'p> FunctionLines<'p> {
                 own_last_line = own_last_line.max(location.line);
             }
         }
-        if let (Some(file), true) = (function.file(), has_first_line(function)) {
+        if let (Some(file), true) = (function.file(), manifest.line > 0 && !forwards(function)) {
             let entries = u128::from(function.counts.entries);
             let own = SourceFunction { entries, inlined: 0, last_line: own_last_line };
             self.functions.push((file, manifest.line, self.symbol, own));
@@ -232,8 +234,8 @@ impl<'p> FunctionLines<'p> {
     }
 }
 
-/// Whether an entry is an arrival at the line of definition: not that of a thunk, which goes by the line of the function that it calls.
-fn has_first_line(function: FunctionView<'_>) -> bool {
+/// Whether code was made to call another function whose lines it goes by: control arrives at these there.
+fn forwards(function: FunctionView<'_>) -> bool {
     let has_own_line = || {
         let mut ids = function.manifest.nodes.iter().flat_map(|node| &node.locations);
         ids.any(|(id, _)| {
@@ -242,7 +244,7 @@ fn has_first_line(function: FunctionView<'_>) -> bool {
         })
     };
     // The thunk of a function with a variable number of arguments is a copy of it.
-    function.manifest.line > 0 && (!is_thunk(function.symbol()) || has_own_line())
+    is_lambda_invoker(function.symbol()) || is_thunk(function.symbol()) && !has_own_line()
 }
 
 /// The branches whose line is known: file, line, node, outcomes.

@@ -10,7 +10,15 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Merger {
     processes: Vec<Process>,
-    images: BTreeMap<BuildId, ImageCounters>,
+    images: BTreeMap<BuildId, Sum>,
+}
+
+/// The sum of one image.
+#[derive(Debug)]
+struct Sum {
+    counters: ImageCounters,
+    /// Paths in hash tables, once there are those of a second input: then these are in here alone.
+    paths: Option<BTreeMap<(u64, u64), u64>>,
 }
 
 impl Merger {
@@ -24,15 +32,15 @@ impl Merger {
                 return self.add_one_by_one(profile);
             }
             if let Some(sum) = self.images.get(&image.build_id) {
-                admit(sum, image)?;
+                sum.admit(image)?;
             }
         }
         for image in profile.images {
             match self.images.entry(image.build_id) {
                 std::collections::btree_map::Entry::Vacant(vacant) => {
-                    vacant.insert(image);
+                    vacant.insert(Sum { counters: image, paths: None });
                 }
-                std::collections::btree_map::Entry::Occupied(mut occupied) => absorb(occupied.get_mut(), image),
+                std::collections::btree_map::Entry::Occupied(mut occupied) => occupied.get_mut().absorb(image),
             }
         }
         self.processes.extend(profile.processes);
@@ -45,7 +53,7 @@ impl Merger {
         for image in profile.images {
             own.add(MergedProfile { processes: Vec::new(), images: vec![image] })?;
         }
-        self.add(MergedProfile { processes: profile.processes, images: own.images.into_values().collect() })
+        self.add(MergedProfile { processes: profile.processes, images: own.images.into_values().map(Sum::finish).collect() })
     }
 
     /// Whether nothing was added.
@@ -58,65 +66,80 @@ impl Merger {
     #[must_use]
     pub fn finish(mut self) -> MergedProfile {
         self.processes.sort();
-        MergedProfile { processes: self.processes, images: self.images.into_values().collect() }
+        MergedProfile { processes: self.processes, images: self.images.into_values().map(Sum::finish).collect() }
     }
 }
 
-/// Whether `image` can be added to `sum`.
-fn admit(sum: &ImageCounters, image: &ImageCounters) -> Result<(), ProfileError> {
-    let build_id = sum.build_id;
-    if sum.layout != image.layout {
-        return Err(ProfileError::Layout { build_id, counters: image.layout, map: sum.layout });
-    }
-    for (what, expected, found) in [
-        ("thread-local counters", sum.tls.len(), image.tls.len()),
-        ("global counters", sum.global.len(), image.global.len()),
-        ("optional modules", sum.presence.len(), image.presence.len()),
-    ] {
-        if expected != found {
-            return Err(ProfileError::Length { build_id, what, expected: expected as u64, found: found as u64 });
+impl Sum {
+    /// Whether `image` can be added to `sum`.
+    fn admit(&self, image: &ImageCounters) -> Result<(), ProfileError> {
+        let sum = &self.counters;
+        let build_id = sum.build_id;
+        if sum.layout != image.layout {
+            return Err(ProfileError::Layout { build_id, counters: image.layout, map: sum.layout });
         }
-    }
-    if let Some(module) = sum.presence.iter().zip(&image.presence).position(|(a, b)| a != b) {
-        return Err(ProfileError::Presence { build_id, module });
-    }
-    for (bank, sums, added) in [("thread-local", &sum.tls, &image.tls), ("global", &sum.global, &image.global)] {
-        if let Some(counter) = sums.iter().zip(added).position(|(a, b)| a.checked_add(*b).is_none()) {
-            return Err(ProfileError::Overflow { build_id, bank, counter });
+        for (what, expected, found) in [
+            ("thread-local counters", sum.tls.len(), image.tls.len()),
+            ("global counters", sum.global.len(), image.global.len()),
+            ("optional modules", sum.presence.len(), image.presence.len()),
+        ] {
+            if expected != found {
+                return Err(ProfileError::Length { build_id, what, expected: expected as u64, found: found as u64 });
+            }
         }
+        if let Some(module) = sum.presence.iter().zip(&image.presence).position(|(a, b)| a != b) {
+            return Err(ProfileError::Presence { build_id, module });
+        }
+        for (bank, sums, added) in [("thread-local", &sum.tls, &image.tls), ("global", &sum.global, &image.global)] {
+            if let Some(counter) = sums.iter().zip(added).position(|(a, b)| a.checked_add(*b).is_none()) {
+                return Err(ProfileError::Overflow { build_id, bank, counter });
+            }
+        }
+        let known = |path: &HashedPath| match &self.paths {
+            Some(paths) => paths.get(&(path.counter, path.number)).copied(),
+            None => {
+                let position = sum.hashed_paths.binary_search_by_key(&(path.counter, path.number), |sum| (sum.counter, sum.number));
+                position.ok().map(|position| sum.hashed_paths[position].count)
+            }
+        };
+        let overflows = |path: &&HashedPath| known(path).is_some_and(|count| count.checked_add(path.count).is_none());
+        if let Some(path) = image.hashed_paths.iter().find(overflows) {
+            return Err(ProfileError::PathOverflow { build_id, counter: path.counter, number: path.number });
+        }
+        Ok(())
     }
-    let found = |path: &HashedPath| {
-        let position = sum.hashed_paths.binary_search_by_key(&(path.counter, path.number), |sum| (sum.counter, sum.number));
-        position.is_ok_and(|position| sum.hashed_paths[position].count.checked_add(path.count).is_none())
-    };
-    if let Some(path) = image.hashed_paths.iter().find(|path| found(path)) {
-        return Err(ProfileError::PathOverflow { build_id, counter: path.counter, number: path.number });
-    }
-    Ok(())
-}
 
-/// Adds what [`admit`] let in.
-fn absorb(sum: &mut ImageCounters, image: ImageCounters) {
-    for (sums, added) in [(&mut sum.tls, &image.tls), (&mut sum.global, &image.global)] {
-        for (a, b) in sums.iter_mut().zip(added) {
-            *a += b;
+    /// Adds what [`Sum::admit`] let in.
+    fn absorb(&mut self, image: ImageCounters) {
+        let sum = &mut self.counters;
+        for (sums, added) in [(&mut sum.tls, &image.tls), (&mut sum.global, &image.global)] {
+            for (a, b) in sums.iter_mut().zip(added) {
+                *a += b;
+            }
+        }
+        if !image.hashed_paths.is_empty() {
+            let keyed = |path: HashedPath| ((path.counter, path.number), path.count);
+            let paths = self.paths.get_or_insert_with(|| std::mem::take(&mut sum.hashed_paths).into_iter().map(keyed).collect());
+            for (path, count) in image.hashed_paths.into_iter().map(keyed) {
+                *paths.entry(path).or_default() += count;
+            }
+        }
+        if image.path < sum.path {
+            sum.path = image.path;
+        }
+        match (&sum.map, image.map) {
+            (Some(kept), Some(map)) if map < *kept => sum.map = Some(map),
+            (None, map) => sum.map = map,
+            _ => {}
         }
     }
-    if !image.hashed_paths.is_empty() {
-        let mut paths: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-        for path in sum.hashed_paths.iter().chain(&image.hashed_paths) {
-            *paths.entry((path.counter, path.number)).or_default() += path.count;
-        }
+
+    fn finish(self) -> ImageCounters {
         let path = |((counter, number), count)| HashedPath { counter, number, count };
-        sum.hashed_paths = paths.into_iter().map(path).collect();
-    }
-    if image.path < sum.path {
-        sum.path = image.path;
-    }
-    match (&sum.map, image.map) {
-        (Some(kept), Some(map)) if map < *kept => sum.map = Some(map),
-        (None, map) => sum.map = map,
-        _ => {}
+        match self.paths {
+            Some(paths) => ImageCounters { hashed_paths: paths.into_iter().map(path).collect(), ..self.counters },
+            None => self.counters,
+        }
     }
 }
 

@@ -525,3 +525,46 @@ fn lost_or_exact(outcome: &Outcome, raw: &Path) {
         assert!(ours.len() == 1 && ours[0].contains("counts are lost"), "{}: lost in silence: {ours:?}", outcome.what);
     }
 }
+
+/// The same process twice is added twice, as was asked for, and said.
+#[test]
+fn one_process_in_two_files() {
+    let (parcel, run) = profiled();
+    let copy = parcel.sandbox.join("copy.bbraw");
+    std::fs::copy(&run.raw, &copy).unwrap();
+    let verified = Run::new(tool("bbprof")).arg("verify").args([&run.raw, &copy]).ok();
+    assert!(verified.stderr.contains("are of one process: its counts are added 2 times"), "{}", verified.stderr);
+    assert_eq!(Run::new(tool("bbprof")).arg("verify").arg(&copy).ok().stderr, "");
+}
+
+/// Numbers that may be wrong are not shown without a word, whatever shows them.
+#[test]
+fn counts_that_are_not_exact_are_called_so_everywhere() {
+    let sandbox = Sandbox::new("inexact");
+    let source = sandbox.write(
+        "own.c",
+        "#include <stdlib.h>\n#include <unistd.h>\nchar *volatile last;\nvolatile int filled;\nstatic char pool[16384];\nstatic size_t used;\n\
+         void *malloc(size_t size) {\n  if (used + size > sizeof pool)\n    exit(3);\n  void *block = pool + used;\n  used += (size + 15) & ~15ul;\n  return block;\n}\n\
+         void free(void *block) {}\nint main(void) {\n  for (int i = 0; i < 60; i++) {\n    last = malloc(1000);\n    filled++;\n  }\n  return 0;\n}\n",
+    );
+    // The compiler takes the program's own malloc for the standard's, which returns.
+    let user = sandbox.write(
+        "user.c",
+        "#include <stdlib.h>\nextern char *volatile last;\nextern volatile int filled;\nvoid fill(void) {\n  for (int i = 0; i < 60; i++) {\n    last = malloc(1000);\n    filled++;\n  }\n}\n",
+    );
+    let own = std::fs::read_to_string(&source).unwrap();
+    let (front, _) = own.split_once("  for (int i").unwrap();
+    std::fs::write(&source, format!("void fill(void);\n{front}  fill();\n  return 0;\n}}\n")).unwrap();
+    let (object, program, raw) = (sandbox.join("own.o"), sandbox.join("own"), sandbox.join("own.bbraw"));
+    Run::new(tool("bbprof-cc")).args(["-O2", "-fno-builtin", "-w", "-c", "-o"]).arg(&object).arg(&source).ok();
+    Run::new(tool("bbprof-cc")).args(["-O2", "-o"]).arg(&program).arg(&user).arg(&object).ok();
+    Run::new(&program).env("BBPROF_OUT", &raw).outcome().expect_code(3);
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&raw).outcome().expect_code(5).text();
+    assert!(verified.contains("malloc: did not return from 1 of its calls, but fill was compiled as if"), "{verified}");
+    for kind in ["lcov", "cobertura", "callgrind", "folded", "speedscope", "pprof", "afdo", "csv", "json"] {
+        let export = Run::new(tool("bbprof")).args(["export", &format!("{kind}=-")]).arg(&raw).ok();
+        assert!(export.stderr.contains("counts are NOT exact: 1 exception, see bbprof verify"), "{kind}: {}", export.stderr);
+    }
+    let annotated = Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg("fill").ok();
+    assert!(annotated.stderr.contains("counts are NOT exact"), "{}", annotated.stderr);
+}

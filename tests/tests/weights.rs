@@ -144,6 +144,12 @@ fn cargo_takes_weights_from_the_command_line_and_from_the_manifest() {
     Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&profile).in_folder(sandbox.path()).arg("target/bbprof").ok();
     let by_option = run(&["--weights", "first.bbprof"]);
     assert!(by_option.contains("counters placed   by an earlier profile in "), "{by_option}");
+    // Another version has other symbols, and the same functions.
+    let functions =
+        |report: &str| report.split("an earlier profile in ").nth(1).and_then(|rest| Some(rest.split_once(' ')?.0.to_owned()));
+    sandbox.write("Cargo.toml", manifest.replace("0.1.0", "0.2.0"));
+    let next_version = run(&["--weights", "first.bbprof"]);
+    assert_eq!(functions(&next_version), functions(&by_option), "{next_version}");
     sandbox.write("Cargo.toml", format!("{manifest}[package.metadata.bbprof]\nweights = \"first.bbprof\"\n"));
     let by_manifest = run(&[]);
     assert!(by_manifest.contains("counters placed   by an earlier profile in "), "{by_manifest}");

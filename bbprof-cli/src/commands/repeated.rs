@@ -4,7 +4,7 @@
 //! there and removing its file.
 
 use bbprof_format::raw::{Extent, Head, Identity, ImageCounts, RawProfile};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,26 @@ fn latest(window: &[usize], files: &[PathBuf], is: impl Fn(&usize, Extent) -> bo
     ended.or_else(|| window.iter().filter_map(counted).max().map(|(.., file)| file))
 }
 
+/// Says which files of one process, to its end, are summed although they are of the same counts: each is what was asked for.
+fn tell_twice(windows: &HashMap<(Identity, u32), Vec<usize>>, files: &[PathBuf], heads: &[Option<Head>]) {
+    let ended = |file: &&usize| heads[**file].is_some_and(|head| head.extent == Extent::Ended);
+    let of_windows = windows.values().map(|window| window.iter().filter(ended).copied().collect::<Vec<_>>());
+    let twice: BTreeSet<Vec<usize>> = of_windows.filter(|ended| ended.len() > 1).collect();
+    for mut ended in twice {
+        // Damaged ones are told later.
+        ended.retain(|file| total(&files[*file]).is_some());
+        if ended.len() < 2 {
+            continue;
+        }
+        let first = files[ended[0]].display();
+        eprintln!(
+            "bbprof: {first} and {} are of one process: its counts are added {} times",
+            files[ended[1]].display(),
+            ended.len()
+        );
+    }
+}
+
 /// Leaves out what would be summed twice, and says so.
 pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let heads: Vec<Option<Head>> = files.iter().map(|path| head(path)).collect();
@@ -65,13 +85,14 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
     // By the file that is kept, so that they are told in its order.
     let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let is = |file: &usize, extent: Extent| heads[*file].is_some_and(|head| head.extent == extent);
-    for window in windows.into_values().filter(|window| window.len() > 1) {
-        if let Some(latest) = latest(&window, &files, is) {
+    for window in windows.values().filter(|window| window.len() > 1) {
+        if let Some(latest) = latest(window, &files, is) {
             // A process's own file has less than a snapshot if it could not grow, and no end was seen.
             let earlier = |file: &usize| is(file, Extent::Snapshot) || is(&latest, Extent::Snapshot);
-            repeated.entry(latest).or_default().extend(window.into_iter().filter(|file| *file != latest && earlier(file)));
+            repeated.entry(latest).or_default().extend(window.iter().copied().filter(|file| *file != latest && earlier(file)));
         }
     }
+    tell_twice(&windows, &files, &heads);
     for (latest, earlier) in repeated.into_iter().filter(|(_, earlier)| !earlier.is_empty()) {
         let what = match earlier[..] {
             [one] => format!("{}: its counts are", files[one].display()),
