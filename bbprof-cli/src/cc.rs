@@ -77,6 +77,9 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
 
 /// Adds the plugin and the shim.
 fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arguments, installation: &Installation) -> Result<()> {
+    if let Some(foreign) = &arguments.foreign {
+        require!("{foreign}: only code for Linux on x86-64 can be counted; compile this with clang itself");
+    }
     if arguments.emulates_tls && arguments.options.storage == Storage::Thread {
         require!(
             "-femulated-tls: counters cannot be in thread-local storage that is emulated; add --bbprof-storage=atomic, or -fno-emulated-tls"

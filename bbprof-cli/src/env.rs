@@ -93,6 +93,12 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
     if let Some(settings) = ToolSettings::beside(Path::new(&rustdoc))? {
         rustdoc = settings.rustdoc;
     }
+    if let Some(wrapper) = config.build.rustc_wrapper.as_ref().filter(|wrapper| !wrapper.as_os_str().is_empty()) {
+        say(&format!(
+            "the rustc wrapper {} must call the rustc that it is given: where it calls another (sccache before 0.5 does), rustc refuses -Z; cargo bbprof works with all",
+            wrapper.as_os_str().to_string_lossy()
+        ));
+    }
     let rustc = Rustc::inspect(&program)?;
     let bootstrap = rustc.bootstrap_options(&program)?;
     let plugin = plugin_with_options(installation, rustc.llvm, options, say)?;

@@ -25,6 +25,8 @@ pub(crate) struct Arguments {
     pub wants_lto: bool,
     /// `-femulated-tls`.
     pub(super) emulates_tls: bool,
+    /// The word that asks for code which is not for Linux on x86-64.
+    pub(super) foreign: Option<String>,
     /// All its sources are assembly: no plugin sees them.
     pub is_assembly: bool,
     /// A plugin of ours that stands on the command line (`bbprof env` puts it there); taken out.
@@ -62,6 +64,9 @@ impl Arguments {
             arguments.clang.push(word.clone());
         }
         arguments.is_assembly = is_assembly(&arguments.clang);
+        let mut targets =
+            arguments.clang.windows(2).filter(|pair| pair[0] == "-target").map(|pair| pair[1].to_string_lossy().into_owned());
+        arguments.foreign = targets.rfind(|target| !is_supported(target)).or(arguments.foreign);
         arguments.options.filters.check()?;
         arguments.is_plain |= arguments.clang.is_empty();
         arguments.reads_headers |= !arguments.is_plain;
@@ -91,15 +96,25 @@ impl Arguments {
             "-fno-emulated-tls" => self.emulates_tls = false,
             _ if word.starts_with("-print-") || word.starts_with("--print-") || word.starts_with("-dump") => self.is_plain = true,
             _ if word.starts_with("-flto=") => self.wants_lto = true,
+            "-m32" | "-mx32" => self.foreign = Some(word.to_owned()),
+            "-m64" => self.foreign = None,
             _ => {
                 if let Some(name) = word.strip_prefix("-fuse-ld=") {
                     self.fuse_ld = Some(name.into());
                 } else if let Some(path) = word.strip_prefix("--ld-path=") {
                     self.ld_path = Some(path.into());
+                } else if let Some(target) = word.strip_prefix("--target=") {
+                    self.foreign = (!is_supported(target)).then(|| word.to_owned());
                 }
             }
         }
     }
+}
+
+/// Whether counters can be placed in code for a target: Linux on x86-64.
+fn is_supported(target: &str) -> bool {
+    let mut parts = target.split('-');
+    ["x86_64", "amd64"].contains(&parts.next().unwrap_or("")) && parts.any(|part| part == "linux") && !target.ends_with("x32")
 }
 
 /// The words of a response file; none if it is not one.
@@ -220,6 +235,22 @@ mod tests {
             [("-E a.c", true), ("-MM a.c", true), ("-c a.c", true), ("-v", false), ("--version", false), ("", false)]
         {
             assert_eq!(parse(line).unwrap().reads_headers, reads, "{line}");
+        }
+    }
+
+    #[test]
+    fn code_for_other_machines_is_known() {
+        for line in [
+            "--target=bpf a.c",
+            "-target aarch64-linux-gnu a.c",
+            "-m32 a.c",
+            "--target=x86_64-apple-darwin a.c",
+            "--target=x86_64-linux-gnux32 a.c",
+        ] {
+            assert!(parse(line).unwrap().foreign.is_some(), "{line}");
+        }
+        for line in ["a.c", "--target=x86_64-linux-gnu a.c", "-target x86_64-unknown-linux-musl a.c", "-m32 -m64 a.c"] {
+            assert_eq!(parse(line).unwrap().foreign, None, "{line}");
         }
     }
 

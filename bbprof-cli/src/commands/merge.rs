@@ -7,6 +7,9 @@ use anyhow::Result;
 use std::path::PathBuf;
 
 /// Sum profiles into one that needs neither the inputs nor their build maps
+///
+/// How each process ended is kept. What else `verify` finds, it finds in a sum only as far as the inputs do not make up for each other: verify them
+/// first.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
     /// The merged profile (.bbprof)
