@@ -1,10 +1,11 @@
 //! The cache folder (`$XDG_CACHE_HOME/bbprof`, else `~/.cache/bbprof`): folders named after their content.
 //!
-//! Filling it locks nothing: a folder is filled under a temporary name and renamed; when two processes race, either result is the same. Removing it does
-//! (`cache_lock`).
+//! A folder is filled under a temporary name and renamed; when two processes race, either result is the same. What takes long is filled by one while the
+//! others wait. Removing the cache is locked, too (`cache_lock`).
 
 use anyhow::{Context, Result, bail};
 use bbprof_format::Digest;
+use rustix::fs::{FlockOperation, flock};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -40,6 +41,23 @@ pub(crate) fn folder_once(folder: &Path, fill: impl FnOnce(&Path) -> Result<()>)
         }
         Err(error) => bail!("{}: cannot rename to {}: {error}", temporary.display(), folder.display()),
     }
+}
+
+/// Likewise, for what takes long: by one process at a time, while those that want the same wait.
+pub(crate) fn folder_once_by_one(folder: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let (parent, name) = folder.parent().zip(folder.file_name()).context("a cache folder has a parent")?;
+    fs::create_dir_all(parent).with_context(|| format!("{}: cannot make the cache folder", parent.display()))?;
+    let mut lock_name = std::ffi::OsString::from(".lock-");
+    lock_name.push(name);
+    let lock = parent.join(lock_name);
+    // Where files cannot be locked, several may do the same. Who ends, however it does, lets go of it.
+    let held = fs::File::create(&lock).and_then(|file| Ok(flock(&file, FlockOperation::LockExclusive).map(|()| file)?));
+    let filled = folder_once(folder, fill);
+    drop(held);
+    filled
 }
 
 /// Writes a file so that readers see the old or the new content, never a part.

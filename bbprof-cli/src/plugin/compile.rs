@@ -51,7 +51,7 @@ pub(crate) fn ensure_plugin(installation: &Installation, llvm: &Llvm, say: impl 
         parts.push(cache::content(file)?.to_string());
     }
     let folder = cache::root()?.join("plugin").join(cache::name_of(parts.iter().map(String::as_str)));
-    cache::folder_once(&folder, |folder| {
+    cache::folder_once_by_one(&folder, |folder| {
         say(&format!("compiling the plugin for LLVM {} (once; some ten seconds)", llvm.version));
         let sources: Vec<&PathBuf> = glue.iter().filter(|file| file.extension().is_some_and(|e| e == "cpp")).collect();
         compile(&compiler, llvm, &sources, &library, &folder.join("bbprof.so"))
