@@ -148,18 +148,16 @@ pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
     }
     let table = CallTable::of(profile);
     for (image, function) in functions(profile) {
-        let mut goes_on = vec![true; function.manifest.nodes.len()];
+        let mut is_cut = vec![false; function.manifest.nodes.len()];
         for edge in &function.manifest.edges {
-            let Some(from) = edge.from else { continue };
-            goes_on[from as usize] &= match edge.kind {
-                // Behind the last call of such a node nothing is counted by it.
-                EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind => false,
-                EdgeKind::Exit => has_code_behind_its_call(function.module, &function.manifest.nodes[from as usize]),
-                _ => true,
-            };
+            if let (Some(from), EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind) = (edge.from, edge.kind) {
+                is_cut[from as usize] = true;
+            }
         }
-        for (position, (node, count)) in function.manifest.nodes.iter().zip(&function.counts.nodes).enumerate() {
-            let trusted = node.calls.len() - usize::from(!goes_on[position] && !node.calls.is_empty());
+        for ((node, count), is_cut) in function.manifest.nodes.iter().zip(&function.counts.nodes).zip(is_cut) {
+            // Behind its last call there may be nothing that it counts.
+            let has_last = !is_cut && has_code_behind_its_call(function.module, node);
+            let trusted = if has_last { node.calls.len() } else { node.calls.len().saturating_sub(1) };
             for call in node.calls[..trusted].iter().filter(|_| *count > 0) {
                 let Callee::Symbol(symbol) = call.callee else { continue };
                 let callee = table.callee(image, function.counts.module, function.module.string(symbol));
@@ -175,10 +173,11 @@ pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
     found
 }
 
-/// Whether a node that leaves the function makes one call, and then does something else: a tail call has nothing behind it.
+/// Whether a node makes one call, and then does something else than leave: a tail call has nothing behind it.
 fn has_code_behind_its_call(module: &Module, node: &Node) -> bool {
+    const LEAVING: [&str; 4] = ["br", "ret", "unreachable", "resume"];
     let opcodes: Vec<_> = node.opcodes.iter().map(|(opcode, number)| (module.string(*opcode), *number)).collect();
     // They stand in the order of first appearance.
     let behind = opcodes.iter().skip_while(|(opcode, _)| *opcode != "call").skip(1);
-    opcodes.contains(&("call", 1)) && behind.filter(|(opcode, _)| !["ret", "unreachable", "resume"].contains(opcode)).count() > 0
+    opcodes.contains(&("call", 1)) && behind.filter(|(opcode, _)| !LEAVING.contains(opcode)).count() > 0
 }

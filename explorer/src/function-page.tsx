@@ -49,6 +49,8 @@ export function FunctionPage({ model, id, block, view }: { model: Model; id: num
     const at = fn.blocks[block]!.at;
     return at ? (at.file === row.file ? `line ${at.line}` : `${fileName(model.filePath(at.file))}:${at.line}`) : "no line";
   };
+  // An address may name a block that is not there.
+  const selected = block !== null && current && "fn" in current && current.fn.blocks[block] ? block : null;
   return (
     <main class="function-page">
       <Head model={model} row={row} />
@@ -65,15 +67,15 @@ export function FunctionPage({ model, id, block, view }: { model: Model; id: num
           </div>
           <div class={`panes show-${pane === "graph" ? "graph" : "right"}`}>
             <div class="left">
-              <Graph key={id} model={current.fn} selected={block} select={select} lineOf={lineOf(current.fn)} />
+              <Graph key={id} model={current.fn} selected={selected} select={select} lineOf={lineOf(current.fn)} />
               {block !== null && <BlockDetail model={model} fn={current.fn} id={block} select={select} />}
             </div>
             <div class="right">
-              <div class="pane" hidden={pane !== "source" && (pane !== "graph" || !isWide)}><Source model={model} fn={current.fn} selected={block} select={select} /></div>
+              <div class="pane" hidden={pane !== "source" && (pane !== "graph" || !isWide)}><Source model={model} fn={current.fn} selected={selected} select={select} /></div>
               {pane === "calls" && <div class="pane"><Calls model={model} fn={current.fn} row={row} /></div>}
-              {pane === "branches" && <div class="pane"><Branches fn={current.fn} selected={block} select={select} lineOf={lineOf(current.fn)} /></div>}
-              {pane === "paths" && <div class="pane"><Paths model={model} fn={current.fn} id={id} selected={block} select={select} /></div>}
-              {pane === "mix" && <div class="pane"><Mix model={model} fn={current.fn} id={id} selected={block} select={select} /></div>}
+              {pane === "branches" && <div class="pane"><Branches fn={current.fn} selected={selected} select={select} lineOf={lineOf(current.fn)} /></div>}
+              {pane === "paths" && <div class="pane"><Paths model={model} fn={current.fn} id={id} selected={selected} select={select} /></div>}
+              {pane === "mix" && <div class="pane"><Mix model={model} fn={current.fn} id={id} selected={selected} select={select} /></div>}
             </div>
           </div>
         </>

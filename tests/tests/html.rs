@@ -319,7 +319,9 @@ fn every_size_colour_and_key_works() {
     let mut pictures = Vec::new();
     for (width, height, is_dark) in [(1400, 900, false), (1400, 900, true), (390, 800, false), (390, 800, true)] {
         browser.look(width, height, is_dark);
-        for hash in ["#/", "#/tree", "#/functions", "#/files", "#/exactness", "#/f/0/b/0", "#/file/0/21", "#/nothing"] {
+        for hash in
+            ["#/", "#/tree", "#/functions", "#/files", "#/exactness", "#/f/0/b/0", "#/f/0/b/99999", "#/file/0/21", "#/nothing"]
+        {
             browser.open(&page, hash);
             let overflow = browser.value("document.documentElement.scrollWidth - document.documentElement.clientWidth");
             assert_eq!(overflow, 0, "{hash} at {width}");
