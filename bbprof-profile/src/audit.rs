@@ -1,6 +1,7 @@
 //! What in a profile is not exact, and why: nothing of it is left out, and nothing else makes a profile inexact.
 
-use crate::calls::{astray, missing_entries};
+use crate::astray::astray;
+use crate::calls::missing_entries;
 use crate::{Inexact, Profile};
 use bbprof_format::manifest::Function;
 use std::fmt;

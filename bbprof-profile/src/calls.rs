@@ -6,7 +6,7 @@
 //! a call without its entry; such processes carry a caveat.
 
 use crate::{FunctionView, Profile};
-use bbprof_format::manifest::{Callee, Edge, EdgeKind, Linkage, Module, Node};
+use bbprof_format::manifest::{Callee, Linkage};
 use bbprof_format::merged::Process;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -66,7 +66,7 @@ impl<'p> CallTable<'p> {
     }
 
     /// Whether a call from an image is one of this function: another program's function of that name is not what this one calls.
-    fn reaches(&self, image: usize, callee: &Key<'p>) -> bool {
+    pub(crate) fn reaches(&self, image: usize, callee: &Key<'p>) -> bool {
         let Some(images) = self.definitions.get(callee.1).filter(|_| callee.0.is_none()) else { return callee.0.is_some() };
         let mut processes = self.processes.iter().filter(|process| process.contains(&image));
         images.contains(&image) || processes.all(|process| !process.is_disjoint(images))
@@ -113,71 +113,4 @@ pub(crate) fn missing_entries(profile: &Profile) -> Vec<MissingEntries<'_>> {
         }
     }
     missing
-}
-
-/// A function that did not return from some calls, of a caller that was compiled as if it always did: another function of that name was meant, or one with
-/// the name of a library function.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Astray<'p> {
-    pub(crate) symbol: &'p str,
-    pub(crate) name: &'p str,
-    /// How many of its activations left in another way.
-    pub(crate) vanished: i128,
-    pub(crate) caller: &'p str,
-}
-
-/// Such functions, each with its first caller, in the order of the profile.
-pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
-    let mut vanished: HashMap<Key<'_>, (FunctionView<'_>, i128)> = HashMap::new();
-    for (image, function) in functions(profile) {
-        let leaves = |edge: &Edge| {
-            let ends = |opcode: &str| ["unreachable", "resume"].contains(&opcode);
-            let opcodes = || edge.from.into_iter().flat_map(|node| &function.manifest.nodes[node as usize].opcodes);
-            edge.kind == EdgeKind::Vanish
-                || edge.kind == EdgeKind::Exit && opcodes().any(|(opcode, _)| ends(function.module.string(*opcode)))
-        };
-        let edges = function.manifest.edges.iter().zip(&function.counts.edges);
-        let sum: i128 = edges.filter(|(edge, _)| leaves(edge)).filter_map(|(_, count)| *count).sum();
-        if sum > 0 {
-            vanished.entry(key(image, &function)).or_insert((function, 0)).1 += sum;
-        }
-    }
-    let mut found = Vec::new();
-    if vanished.is_empty() {
-        return found;
-    }
-    let table = CallTable::of(profile);
-    for (image, function) in functions(profile) {
-        let mut is_cut = vec![false; function.manifest.nodes.len()];
-        for edge in &function.manifest.edges {
-            if let (Some(from), EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind) = (edge.from, edge.kind) {
-                is_cut[from as usize] = true;
-            }
-        }
-        for ((node, count), is_cut) in function.manifest.nodes.iter().zip(&function.counts.nodes).zip(is_cut) {
-            // Behind its last call there may be nothing that it counts.
-            let has_last = !is_cut && has_code_behind_its_call(function.module, node);
-            let trusted = if has_last { node.calls.len() } else { node.calls.len().saturating_sub(1) };
-            for call in node.calls[..trusted].iter().filter(|_| *count > 0) {
-                let Callee::Symbol(symbol) = call.callee else { continue };
-                let callee = table.callee(image, function.counts.module, function.module.string(symbol));
-                if !vanished.contains_key(&callee) || !table.reaches(image, &callee) {
-                    continue;
-                }
-                if let Some((callee, vanished)) = vanished.remove(&callee) {
-                    found.push(Astray { symbol: callee.symbol(), name: callee.name(), vanished, caller: function.name() });
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Whether a node makes one call, and then does something else than leave: a tail call has nothing behind it.
-fn has_code_behind_its_call(module: &Module, node: &Node) -> bool {
-    const LEAVING: [&str; 4] = ["br", "ret", "unreachable", "resume"];
-    let opcodes: Vec<_> = node.opcodes.iter().map(|(opcode, number)| (module.string(*opcode), *number)).collect();
-    // They stand in the order of first appearance.
-    let behind = opcodes.iter().skip_while(|(opcode, _)| *opcode != "call").skip(1);
-    opcodes.contains(&("call", 1)) && behind.filter(|(opcode, _)| !LEAVING.contains(opcode)).count() > 0
 }

@@ -6,6 +6,7 @@
 
 mod against;
 mod arrivals;
+mod astray;
 mod audit;
 mod blank;
 mod branches;

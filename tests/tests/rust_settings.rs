@@ -221,6 +221,24 @@ fn names_of_crates_and_settings_of_packages() {
     assert_eq!(Exported::of(&profiles).entries("build_script_tools::step"), Some(234));
 }
 
+/// Settings that do not hold are told, and read: of several packages, those of each would be others.
+#[test]
+fn settings_of_one_package_among_several() {
+    let sandbox = Sandbox::new("several");
+    let workspace = workspace(&sandbox);
+    let told = |options: &[&str]| workspace.bbprof("build", &[&["--quiet"], options].concat()).ok().stderr;
+    let does_not_hold = "[package.metadata.bbprof] of program does not hold";
+    assert!(
+        told(&["--workspace"]).contains(does_not_hold)
+            && told(&["-p", "program", "-p", "build-script-tools"]).contains(does_not_hold)
+    );
+    assert_eq!(told(&["-p", "program"]), "");
+    let manifest = std::fs::read_to_string(sandbox.join("program/Cargo.toml")).unwrap();
+    sandbox.write("program/Cargo.toml", manifest.replace("counters =", "countres ="));
+    let refused = workspace.bbprof("build", &["--quiet", "--workspace"]).outcome().expect_code(2).stderr;
+    assert!(refused.contains("unknown field `countres`"), "{refused}");
+}
+
 /// What doctests inline or instantiate of their package is code of their own crates, at every level.
 #[test]
 fn doctests_are_counted() {

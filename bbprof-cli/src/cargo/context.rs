@@ -1,7 +1,7 @@
 //! The resolved world of one `cargo bbprof` command: cargo, rustc, target, directories, tools.
 
 use super::args::{CargoOptions, CargoWords};
-use super::packages::{Packages, package_in_view};
+use super::packages::{Packages, is_of_many, package_in_view};
 use super::{Subcommand, c_parts};
 use crate::cache;
 use crate::config::Settings;
@@ -10,7 +10,7 @@ use crate::installation::Installation;
 use crate::plugin::{PluginOptions, Rustc, plugin_with_options};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
-use cargo_metadata::{Metadata, MetadataCommand, Package};
+use cargo_metadata::{Metadata, MetadataCommand};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,7 @@ impl Context {
             None => metadata.target_directory.clone().into_std_path_buf(),
         };
 
-        let settings = all_settings(options.settings, &metadata, package_in_view(&metadata, &words))?;
+        let settings = all_settings(options.settings, &metadata, &words)?;
         let deps = settings.deps();
         let packages = Packages::of(&metadata, &words, &deps)?;
         let plugin_options = PluginOptions { tls: packages.tls(), tagged: true, ..settings.plugin_options()? };
@@ -136,11 +136,22 @@ impl Context {
 }
 
 /// Command line, then files, then the manifests of the package in view and of the workspace.
-fn all_settings(own: Settings, metadata: &Metadata, package: Option<&Package>) -> Result<Settings> {
+fn all_settings(own: Settings, metadata: &Metadata, words: &CargoWords) -> Result<Settings> {
+    let (package, is_of_many) = (package_in_view(metadata, words), is_of_many(metadata, words));
     let mut settings = own.or(Settings::from_file_above(&std::env::current_dir()?)?);
     if let Some(package) = package {
         let manifest = package.manifest_path.as_std_path();
         settings = settings.or(Settings::from_metadata(&package.metadata, manifest, "package.metadata.bbprof")?);
+    }
+    for member in metadata.workspace_packages().into_iter().filter(|member| package.is_none_or(|package| member.id != package.id)) {
+        let manifest = member.manifest_path.as_std_path();
+        let others = Settings::from_metadata(&member.metadata, manifest, "package.metadata.bbprof")?;
+        if is_of_many && others != Settings::default() {
+            eprintln!(
+                "bbprof: [package.metadata.bbprof] of {} does not hold: of several packages, settings are those of [workspace.metadata.bbprof] and of the workspace's own package",
+                member.name
+            );
+        }
     }
     let manifest = metadata.workspace_root.join("Cargo.toml");
     Ok(settings.or(Settings::from_metadata(&metadata.workspace_metadata, manifest.as_std_path(), "workspace.metadata.bbprof")?))

@@ -129,6 +129,14 @@ pub(crate) fn package_in_view<'a>(metadata: &'a Metadata, words: &CargoWords) ->
     }
 }
 
+/// Whether the command is for several packages.
+pub(crate) fn is_of_many(metadata: &Metadata, words: &CargoWords) -> bool {
+    match words.values("--package", Some("-p")).len() {
+        0 => words.has("--workspace") || words.has("--all") || metadata.root_package().is_none(),
+        number => number > 1,
+    }
+}
+
 /// The package's name in a package id specification: `name`, `name@1.0`, `file:///x#name@1.0`.
 fn name_of_spec(spec: &str) -> &str {
     let after = spec.rsplit_once('#').map_or(spec, |(_, name)| name);

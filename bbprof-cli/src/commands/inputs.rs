@@ -1,7 +1,7 @@
 //! From the words of a command line to counters and profiles: raw, merged, folders of both, or the last run.
 
 use super::progress::Progress;
-use super::repeated::without_repeated;
+use super::repeated::{Files, without_repeated};
 use crate::exit::Requirement;
 use crate::locate::{MapFinder, MissingMap};
 use anyhow::{Context, Result, anyhow, bail};
@@ -57,7 +57,7 @@ impl Loaded {
         // Another input may have the map in it, or come from where the map is.
         let mut waiting: Vec<(PathBuf, Option<MergedProfile>)> = Vec::new();
         let mut in_profiles: HashSet<BuildId> = HashSet::new();
-        let mut num_damaged = each_input(profiles, strict, |path, part| {
+        let (inputs, mut num_damaged) = each_input(profiles, strict, |path, part| {
             let with_map = part.images.iter().filter(|image| image.map.is_some());
             in_profiles.extend(with_map.map(|image| image.build_id));
             match locate_maps(&mut finder, &in_profiles, &part) {
@@ -79,6 +79,9 @@ impl Loaded {
             refused.extend(taken.err().map(|error| error.context(path.display().to_string())));
         }
         num_damaged += skip(refused, strict || merger.is_empty())?;
+        if num_damaged == 0 {
+            inputs.tell_twice();
+        }
         Ok(Self { merged: merger.finish(), num_damaged, finder })
     }
 
@@ -115,15 +118,16 @@ fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
     Ok(refused.len())
 }
 
-/// Reads the inputs one after the other and hands them on; gives the number of damaged ones, which are named and left out.
+/// Reads the inputs one after the other and hands them on; gives their files, and the number of damaged ones, which are named and left out.
 /// An input is damaged, too, when `take` refuses it. When `strict`, or when there is only one, the first such error ends it. Those whose build maps are
 /// not found are named last, unless there are no others.
 pub(crate) fn each_input(
     profiles: &[PathBuf],
     strict: bool,
     mut take: impl FnMut(&Path, MergedProfile) -> Result<()>,
-) -> Result<usize> {
-    let files = without_repeated(if profiles.is_empty() { last_run()? } else { expand(profiles)? });
+) -> Result<(Files, usize)> {
+    let inputs = without_repeated(if profiles.is_empty() { last_run()? } else { expand(profiles)? });
+    let files = &inputs.paths;
     let mut num_damaged = 0;
     let mut without_map = Vec::new();
     let progress = Progress::new("profiles", files.len());
@@ -149,7 +153,7 @@ pub(crate) fn each_input(
     if num_damaged == files.len() {
         bail!("none of the {num_damaged} inputs can be read");
     }
-    Ok(num_damaged)
+    Ok((inputs, num_damaged))
 }
 
 /// Decoded images by build id, each looked for and decoded once.

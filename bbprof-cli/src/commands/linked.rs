@@ -2,11 +2,12 @@
 
 use super::sizes::is_build;
 use super::sources::Source;
-use bbprof_profile::{Files, Profile};
+use bbprof_format::BuildId;
+use bbprof_profile::Profile;
 use bbprof_report::{Doubt, SourceText};
 use md5::{Digest, Md5};
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 use std::{fs, io};
 
@@ -16,30 +17,38 @@ const MOST_TOLD: usize = 5;
 /// What the images tell of their sources and their age.
 #[derive(Debug)]
 pub(super) struct Linked<'p> {
-    files: &'p Files,
-    /// Of those that are still there: the sources of each, and when it was linked; `None` = another build is in its place.
-    images: Vec<(HashSet<&'p str>, Option<SystemTime>)>,
+    profile: &'p Profile,
+    /// Read when a source has no checksum.
+    images: OnceLock<Vec<LinkedImage<'p>>>,
 }
+
+/// Of an image that is still there: its sources, and when it was linked; `None` = another build is in its place.
+type LinkedImage<'p> = (HashSet<&'p str>, Option<SystemTime>);
 
 impl<'p> Linked<'p> {
     pub(super) fn of(profile: &'p Profile) -> Self {
-        let mut images = Vec::new();
-        for (path, build_id, sources) in profile.image_builds() {
-            let Ok(bytes) = fs::read(path) else { continue };
-            let is_that_build = object::File::parse(&*bytes).is_ok_and(|file| is_build(&file, build_id));
-            let Ok(modified) = fs::metadata(path).and_then(|image| image.modified()) else { continue };
-            images.push((sources, is_that_build.then_some(modified)));
-        }
-        Self { files: &profile.files, images }
+        Self { profile, images: OnceLock::new() }
+    }
+
+    fn images(&self) -> &[LinkedImage<'p>] {
+        self.images.get_or_init(|| {
+            let linked = |(path, build_id, sources): (&'p str, BuildId, HashSet<&'p str>)| {
+                let bytes = fs::read(path).ok()?;
+                let is_that_build = object::File::parse(&*bytes).is_ok_and(|file| is_build(&file, build_id));
+                let modified = fs::metadata(path).and_then(|image| image.modified()).ok()?;
+                Some((sources, is_that_build.then_some(modified)))
+            };
+            self.profile.image_builds().filter_map(linked).collect()
+        })
     }
 
     /// Why this text of a source may not be what was built: in one of the images that have code of it.
     pub(super) fn doubt(&self, path: &str, source: &Source) -> Option<Doubt> {
-        if let Some(md5s) = self.files.md5s(path) {
+        if let Some(md5s) = self.profile.files.md5s(path) {
             let md5: String = Md5::digest(&source.bytes).iter().map(|byte| format!("{byte:02x}")).collect();
             return md5s.iter().any(|compiled| *compiled != md5).then_some(Doubt::Differs);
         }
-        let images = || self.images.iter().filter(|(sources, _)| sources.contains(path)).map(|(_, linked)| linked);
+        let images = || self.images().iter().filter(|(sources, _)| sources.contains(path)).map(|(_, linked)| linked);
         if images().any(Option::is_none) {
             return Some(Doubt::BuiltAgain);
         }

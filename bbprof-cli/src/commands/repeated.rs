@@ -42,28 +42,37 @@ fn latest(window: &[usize], files: &[PathBuf], is: impl Fn(&usize, Extent) -> bo
     ended.or_else(|| window.iter().filter_map(counted).max().map(|(.., file)| file))
 }
 
-/// Says which files of one process, to its end, are summed although they are of the same counts: each is what was asked for.
-fn tell_twice(windows: &HashMap<(Identity, u32), Vec<usize>>, files: &[PathBuf], heads: &[Option<Head>]) {
+/// Files of one process, each to its end: of the same counts.
+fn of_one_process(
+    windows: &HashMap<(Identity, u32), Vec<usize>>,
+    files: &[PathBuf],
+    heads: &[Option<Head>],
+) -> BTreeSet<Vec<PathBuf>> {
     let ended = |file: &&usize| heads[**file].is_some_and(|head| head.extent == Extent::Ended);
-    let of_windows = windows.values().map(|window| window.iter().filter(ended).copied().collect::<Vec<_>>());
-    let twice: BTreeSet<Vec<usize>> = of_windows.filter(|ended| ended.len() > 1).collect();
-    for mut ended in twice {
-        // Damaged ones are told later.
-        ended.retain(|file| total(&files[*file]).is_some());
-        if ended.len() < 2 {
-            continue;
+    let of_window = |window: &Vec<usize>| window.iter().filter(ended).map(|file| files[*file].clone()).collect::<Vec<_>>();
+    windows.values().map(of_window).filter(|ended| ended.len() > 1).collect()
+}
+
+/// Files to be summed.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub paths: Vec<PathBuf>,
+    /// Those of one process which are summed all the same: each is what was asked for.
+    twice: BTreeSet<Vec<PathBuf>>,
+}
+
+impl Files {
+    /// Says which counts were added more than once.
+    pub(crate) fn tell_twice(&self) {
+        for files in &self.twice {
+            let (first, second) = (files[0].display(), files[1].display());
+            eprintln!("bbprof: {first} and {second} are of one process: its counts are added {} times", files.len());
         }
-        let first = files[ended[0]].display();
-        eprintln!(
-            "bbprof: {first} and {} are of one process: its counts are added {} times",
-            files[ended[1]].display(),
-            ended.len()
-        );
     }
 }
 
 /// Leaves out what would be summed twice, and says so.
-pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
+pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Files {
     let heads: Vec<Option<Head>> = files.iter().map(|path| head(path)).collect();
     let known = || heads.iter().enumerate().filter_map(|(file, head)| Some((file, (*head)?)));
     let pools = known().filter(|(_, head)| head.extent == Extent::Pool);
@@ -92,7 +101,7 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
             repeated.entry(latest).or_default().extend(window.iter().copied().filter(|file| *file != latest && earlier(file)));
         }
     }
-    tell_twice(&windows, &files, &heads);
+    let twice = of_one_process(&windows, &files, &heads);
     for (latest, earlier) in repeated.into_iter().filter(|(_, earlier)| !earlier.is_empty()) {
         let what = match earlier[..] {
             [one] => format!("{}: its counts are", files[one].display()),
@@ -114,5 +123,6 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
         );
     }
     beside_pools.into_iter().for_each(|file| left_out[file] = true);
-    files.into_iter().zip(left_out).filter(|(_, left_out)| !left_out).map(|(path, _)| path).collect()
+    let paths = files.into_iter().zip(left_out).filter(|(_, left_out)| !left_out).map(|(path, _)| path).collect();
+    Files { paths, twice }
 }

@@ -2,7 +2,7 @@
 #define NUM_TLS 0
 #define NUM_GLOBAL 100
 #define FLAGS BBPROF_FLAG_STATIC
-#define BUILD_ID {0xba}
+#define BUILD_ID 0xba
 #include "record.h"
 
 #include "bbprof.h"

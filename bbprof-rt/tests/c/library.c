@@ -3,7 +3,7 @@
 #define NUM_TLS 0
 #define FLAGS (BBPROF_FLAG_LIBRARY | BBPROF_FLAG_DELTA)
 #ifndef BUILD_ID
-#define BUILD_ID {0x1b}
+#define BUILD_ID 0x1b
 #endif
 #include "record.h"
 

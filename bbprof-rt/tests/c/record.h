@@ -1,4 +1,5 @@
-/* record.h: what the shim's generated object defines, written by hand: NUM_TLS thread-local and NUM_GLOBAL global counters. */
+/* record.h: what the shim's generated object defines, written by hand: NUM_TLS thread-local and NUM_GLOBAL global counters, and a build id that begins with
+   the byte BUILD_ID. */
 #include "bbprof_abi.h"
 
 #ifndef FLAGS
@@ -19,7 +20,7 @@ BBPROF_HIDDEN struct bbprof_image __bbprof_image = {
     .magic = "BBPROFIM",
     .version = BBPROF_IMAGE_VERSION,
     .size_bytes = sizeof(struct bbprof_image),
-    .build_id = BUILD_ID,
+    .build_id = {BUILD_ID},
     .layout = {1, 2, 3},
     .tls_counters = NUM_TLS,
     .global_counters = NUM_GLOBAL,
@@ -29,12 +30,15 @@ BBPROF_HIDDEN struct bbprof_image __bbprof_image = {
     .flags = FLAGS,
 };
 
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
 __asm__(".pushsection .note.bbprof, \"a\", @note\n"
         ".balign 4\n"
         ".long 7, 24, 1\n"
         ".asciz \"bbprof\"\n"
         ".balign 4\n"
-        ".zero 16\n"
+        ".byte " TEXT(BUILD_ID) "\n"
+        ".zero 15\n"
         ".quad __bbprof_image - .\n"
         ".popsection\n");
 

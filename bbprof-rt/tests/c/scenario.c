@@ -7,7 +7,7 @@
 #ifndef FLAGS
 #define FLAGS BBPROF_FLAG_DELTA
 #endif
-#define BUILD_ID {0xe0}
+#define BUILD_ID 0xe0
 #include "record.h"
 
 #include "bbprof.h"

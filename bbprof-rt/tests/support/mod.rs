@@ -162,7 +162,7 @@ pub(crate) fn annotated_program_and_library() -> [PathBuf; 2] {
             run_tool(command.args(sources(variant).iter().map(|name| source("c").join(name))).arg("-o").arg(path));
         })
     };
-    let build_id = format!("-DBUILD_ID={{{LIBRARY}}}");
+    let build_id = format!("-DBUILD_ID={LIBRARY}");
     [
         link("annotated", "exec", "tests/c/scenario.c", &["-pie"]),
         link("libannotated.so", "lib", "tests/c/library.c", &["-shared", &build_id]),
@@ -179,7 +179,7 @@ pub(crate) fn library_named(name: &str, build_id: u8) -> PathBuf {
     let runtime = archive("lib", "cc");
     once(name, |path| {
         let mut command = Command::new("cc");
-        command.args(["-O1", "-g", "-w", "-fPIC", "-shared", "-I"]).arg(source("c")).arg(format!("-DBUILD_ID={{{build_id}}}"));
+        command.args(["-O1", "-g", "-w", "-fPIC", "-shared", "-I"]).arg(source("c")).arg(format!("-DBUILD_ID={build_id}"));
         run_tool(command.arg(source("tests/c/library.c")).arg(&runtime).arg("-o").arg(path));
     })
 }
@@ -199,7 +199,7 @@ pub(crate) fn library_of_version(name: &str, build_id: u8, header: &str, definit
         let flags = std::fs::read_to_string(source("c/FLAGS")).unwrap();
         let mut command = Command::new("cc");
         command.args(flags.split_whitespace()).args(variant_flags("lib")).args(["-shared", "-w", "-I"]).arg(&folder);
-        command.arg(format!("-DBUILD_ID={{{build_id}}}")).arg(source("tests/c/library.c"));
+        command.arg(format!("-DBUILD_ID={build_id}")).arg(source("tests/c/library.c"));
         run_tool(command.args(sources("lib").iter().map(|name| folder.join(name))).arg("-o").arg(path));
     })
 }
