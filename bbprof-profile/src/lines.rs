@@ -153,6 +153,10 @@ impl<'p> FunctionLines<'p> {
         let manifest = function.manifest;
         let mut places: Vec<Place> = Vec::new();
         let forwards = forwards(function);
+        let is_forwarding = |instance: &Instance| match instance.0 {
+            (_, None) => forwards,
+            (symbol, Some(_)) => is_lambda_invoker(function.module.string(symbol)),
+        };
         let mut first_lines: BTreeMap<Instance, u128> =
             copies.values().filter_map(|(copy, executions)| Some((copy.first_line()?, *executions))).collect();
         if let (Some(file), true) = (manifest.file, manifest.line > 0 && !forwards) {
@@ -186,15 +190,14 @@ impl<'p> FunctionLines<'p> {
             let instance = places[0].instance;
             let executions = first_lines.remove(&instance);
             let arrivals = visits.count(places, executions.is_some(), flow);
-            let is_forwarding = forwards && instance.0.1.is_none();
-            let count = if is_forwarding { 0 } else { arrivals.max(executions.unwrap_or(0)) };
+            let count = if is_forwarding(&instance) { 0 } else { arrivals.max(executions.unwrap_or(0)) };
             let copy = instance.0.1.and_then(|_| copies.get(&instance.0));
             if count > 0 || !(is_rust(function, instance) && visits.are_cleanup(places, copy.map(|(copy, _)| &copy.nodes[..]))) {
                 let instructions = places.iter().map(|place| place.executed).sum();
                 self.add_line(function, instance, Line { count, instructions });
             }
         }
-        for (instance, executions) in first_lines {
+        for (instance, executions) in first_lines.into_iter().filter(|(instance, _)| !is_forwarding(instance)) {
             self.add_line(function, instance, Line { count: executions, instructions: 0 });
         }
     }
@@ -226,6 +229,9 @@ impl<'p> FunctionLines<'p> {
         }
         for (copy, executions) in copies.values() {
             let Some((_, file, line)) = copy.first_line() else { continue };
+            if is_lambda_invoker(module.string(copy.location.function)) {
+                continue;
+            }
             if let Some(file) = function.file_of(file) {
                 let inlined = SourceFunction { entries: 0, inlined: *executions, last_line: copy.location.line.max(line) };
                 self.functions.push((file, line, module.string(copy.location.function), inlined));

@@ -377,6 +377,7 @@ struct C : A, B {
     return r + c;
   }
 };
+static volatile int seen = 1;
 __attribute__((noinline)) static int each(int (*f)(int), int n) {
   int sum = 0;
   for (int i = 0; i < n; i++)
@@ -388,7 +389,7 @@ int main() {
   B *b = &c;
   int (*lambda)(int) =
       [](int x) { //= lambda
-        return x + 1; //= body of the lambda
+        return x + seen; //= body of the lambda
       };
   int sum = each(lambda, 1000);
   for (int i = 0; i < 100; i++)
@@ -402,10 +403,11 @@ int main() {
 fn thunks_and_invokers_are_no_functions_of_the_source() {
     for level in ["-O0", "-O2"] {
         let sandbox = Sandbox::new("thunks");
-        let lines = lines(&sandbox, "bbprof-c++", "a.cpp", THUNKS, &[level]);
+        let lines = lines(&sandbox, "bbprof-c++", "a.cpp", THUNKS, &[level, "-fno-unroll-loops"]);
         assert_eq!((lines["next"], lines["sum"], lines["its body"]), (100, 100, 100), "{level}");
-        // Its conversion to a pointer stands there, too, as gcov counts it.
-        assert_eq!((lines["lambda"] / 10, lines["body of the lambda"]), (100, 1000), "{level}");
+        assert_eq!(lines["body of the lambda"], 1000, "{level}");
+        // Its conversion to a pointer stands in its first line, too; optimised, that may have no code.
+        assert!(lines.get("lambda").is_none_or(|count| (1000..=1002).contains(count)), "{level}: {lines:?}");
         let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
         assert!(trace.contains(",_ZN1C4nextEv\n") && !trace.contains("_ZThn"), "{trace}");
     }

@@ -115,6 +115,7 @@ fn one_function_and_bad_requests() {
     let raw = run(&program, &path, &sandbox);
     let bbprof = |words: &[&str]| Run::new(tool("bbprof")).args(words).in_folder(sandbox.path());
     let raw = raw.to_str().expect("UTF-8");
+    let raw_of_paths = raw;
     let gcd = bbprof(&["paths", raw, "gcd"]).ok().text();
     assert!(gcd.starts_with("2 paths taken, of ") && gcd.contains("%  2 x ") && gcd.contains("%  1 x "), "{gcd}");
     assert!(gcd.contains("    entry #0 ") && gcd.contains(" leaves\n") && gcd.contains("gcd.c:5"), "{gcd}");
@@ -124,6 +125,8 @@ fn one_function_and_bad_requests() {
     let raw = run(&program, &edges, &sandbox);
     let refused = bbprof(&["paths", raw.to_str().expect("UTF-8")]).outcome().expect_code(2);
     assert!(refused.stderr.contains("no path was counted"), "{}", refused.stderr);
+    let both = bbprof(&["paths", raw_of_paths, raw.to_str().expect("UTF-8")]).ok().stderr;
+    assert!(both.contains("functions that ran have no paths: their "), "{both}");
     // Its recursive calls end paths, but no nodes where edges are counted.
     let by_paths = run(&program, &path, &sandbox);
     let verified = Run::new(tool("bbprof")).arg("verify").arg(&by_paths).arg("--against").arg(&raw).ok().text();

@@ -56,6 +56,11 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
             "no path was counted; build the program with --counters paths (bbprof-cc: --bbprof-counters=paths) and run it again"
         );
     }
+    let without: Vec<_> = functions.iter().filter(|function| function.num_paths().is_none() && function.is_executed()).collect();
+    if !without.is_empty() {
+        let instructions: u128 = without.iter().flat_map(|function| function.blocks()).map(|block| block.instructions()).sum();
+        eprintln!("bbprof: {} functions that ran have no paths: their {instructions} instructions are in no share", without.len());
+    }
     let options = PathOptions { top: args.top, coverage_thousandths, style: args.look.style(&std::io::stdout()) };
     to_stdout(|out| write_paths(&profile, &functions, &options, out))?;
     Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
