@@ -30,8 +30,8 @@
 //!               9 = a pool: the log has the fates, 10 = the signal `status`: the runtime saw no end, but who had started the process did
 //!     72     8  baseline in force, a guarded word: 0 = none, 1 or 2 = the segments with this role
 //!     80     8  number of threads that had counters of their own, a guarded word
-//!     88     8  number of activations that were interrupted, in the middle of a block, by signal handlers that had not returned when
-//!               the fate was recorded, on the thread that recorded it; a guarded word
+//!     88     8  number of activations that were interrupted, in the middle of a block, by signal handlers that did not return: they
+//!               ran on the thread that recorded the fate, or had left for ever by a jump (since the last reset); a guarded word
 //!     96     8  what tells the process ids of its machine, boot and namespace from others; zero = not known, or no pool
 //!    104     8  its complement, or zero
 //!    112     8  number of resets, a guarded word: these are the counts since the last

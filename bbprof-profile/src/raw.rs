@@ -86,8 +86,9 @@ fn caveat(raw: &Ending, number: u64) -> Option<String> {
     }
     match raw.interrupted {
         0 => {}
-        1 => interrupted.push("a signal handler was running that had interrupted other code".to_owned()),
-        handlers => interrupted.push(format!("{handlers} signal handlers were running that had interrupted other code")),
+        1 => interrupted.push("a signal handler (or cancellation) interrupted other code and did not return to it".to_owned()),
+        handlers => interrupted
+            .push(format!("{handlers} signal handlers (or cancellations) interrupted other code and did not return to it")),
     }
     if !interrupted.is_empty() {
         reasons.push(format!("{}; {INTERRUPTED}, {TURNS} {WHERE}", interrupted.join(", and ")));

@@ -5,10 +5,6 @@
 
 #include <errno.h>
 
-static struct process *current(void) {
-    return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
-}
-
 /* Nobody who waits in a system call all the while disturbs a dump; who is found elsewhere may be in the middle of a block. */
 #define DUMPS_TRIED 3
 
@@ -51,12 +47,12 @@ int process_dump(struct process *process, const char *path) {
 }
 
 int bbprof_dump(const char *path) {
-    struct process *process = current();
+    struct process *process = process_current();
     return process == NULL ? -ENOSYS : process_dump(process, path);
 }
 
 int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes), void *context) {
-    struct process *process = current();
+    struct process *process = process_current();
     if (process == NULL)
         return -ENOSYS;
     struct snapshot_copy copy;
@@ -75,7 +71,7 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
 /* Other threads cannot be stopped and their counters not be cleared under them. So the counts of now are kept as a baseline, in
  * those of two sets of segments that is not in force, and one store puts them in force. */
 int bbprof_reset(void) {
-    struct process *process = current();
+    struct process *process = process_current();
     if (process == NULL)
         return -ENOSYS;
     int why = 0;

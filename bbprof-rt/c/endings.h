@@ -8,18 +8,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-static inline struct process *endings_process(void) {
-    return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
-}
-
 static inline void announce(enum raw_fate fate, int status, const char *exec_path) {
-    struct process *process = endings_process();
+    struct process *process = process_current();
     if (process != NULL)
         process_announce(process, fate, status, exec_path);
 }
 
 static inline void take_back(enum raw_fate fate) {
-    struct process *process = endings_process();
+    struct process *process = process_current();
     if (process != NULL)
         process_revoke(process, fate);
 }

@@ -108,6 +108,15 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
     process_unlock(process);
 }
 
+void process_leave(struct process *process, uint32_t activations) {
+    if (process->finished || process->pid != platform_process_id())
+        return;
+    process_lock(process);
+    process->left = process->left > UINT32_MAX - activations ? UINT32_MAX : process->left + activations;
+    raw_set_interrupted(process, process->interrupted);
+    process_unlock(process);
+}
+
 void process_revoke(struct process *process, enum raw_fate fate) {
     if (process->finished || process->pid != platform_process_id())
         return;

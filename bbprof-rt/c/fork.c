@@ -10,14 +10,10 @@
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
 extern void *__dso_handle BBPROF_HIDDEN __attribute__((weak));
 
-static struct process *current(void) {
-    return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
-}
-
 /* Where the program is not profiled, each library registers these handlers, as each may be unloaded; wrappers of fork call them again. The lock
  * counts. */
 void fork_prepare(void) {
-    struct process *process = current();
+    struct process *process = process_current();
     if (process == NULL)
         return;
     process_lock(process);
@@ -25,8 +21,8 @@ void fork_prepare(void) {
 }
 
 void fork_in_parent(void) {
-    if (current() != NULL)
-        process_unlock(current());
+    if (process_current() != NULL)
+        process_unlock(process_current());
 }
 
 /* Moves a segment of the forking thread, or an image's first one, into the child's file: zeroed, mapped where the old one was. */
@@ -81,7 +77,7 @@ static void restart_bank(struct process *process, struct image *image, enum bank
 }
 
 void fork_in_child(void) {
-    struct process *process = current();
+    struct process *process = process_current();
     if (process == NULL)
         return;
     if (process->pid != platform_process_id()) {
@@ -96,7 +92,7 @@ void fork_in_child(void) {
         process->has_complained = process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = false;
         process->finished = false;
         process->announced = FATE_NOT_SEEN;
-        process->interrupted = 0;
+        process->interrupted = process->left = 0;
         process->baseline = process->resets = 0;
         uint32_t interrupted = handlers_running(process);
         process->at_reset = at_beginning(0, interrupted);

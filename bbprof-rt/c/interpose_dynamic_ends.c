@@ -71,6 +71,7 @@ void interposer_prepare(void) {
         real.kill = __interceptor_kill;
     if (__interceptor_pthread_kill != NULL)
         real.pthread_kill = __interceptor_pthread_kill;
+    leaving_prepare();
     __atomic_store_n(&real.prepared, true, __ATOMIC_RELEASE);
 }
 

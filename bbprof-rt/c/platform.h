@@ -104,6 +104,13 @@ void platform_unhandle_signal(int number, void (*handler)(int));
 /* Would the calling process be ended by this signal, if it were not blocked? */
 bool platform_signal_is_fatal(int number);
 bool platform_signal_is_blocked(int number);
+uint64_t platform_blocked_signals(void);
+/* May a handler be interrupted by its own signal? */
+bool platform_signals_may_nest(void);
+/* Is all of this on the stack of the process's first thread? */
+bool platform_is_first_stack(uintptr_t at, uintptr_t end);
+/* The stack pointer that a jump to this environment of setjmp brings; `at`: of who jumps. */
+uintptr_t platform_jump_target(const void *environment, uintptr_t at);
 /* Where the stack ends that this address is on, as far as can be told; else the address itself. */
 uintptr_t platform_stack_end(uintptr_t at);
 void platform_exit(int status) __attribute__((noreturn));

@@ -189,14 +189,27 @@ bool platform_signal_is_fatal(int number) {
     return signal_action(number, NULL, &now) == 0 && now.handler == NULL;
 }
 
-bool platform_signal_is_blocked(int number) {
+uint64_t platform_blocked_signals(void) {
     uint64_t mask = 0;
     CALL6(__NR_rt_sigprocmask, 0 /* SIG_BLOCK */, 0, &mask, KERNEL_SIGNAL_SET_BYTES, 0, 0);
-    return number >= 1 && number <= 64 && (mask & SIGNAL_BIT(number)) != 0;
+    return mask;
+}
+
+bool platform_signal_is_blocked(int number) {
+    return number >= 1 && number <= 64 && (platform_blocked_signals() & SIGNAL_BIT(number)) != 0;
+}
+
+bool platform_signals_may_nest(void) {
+    struct kernel_signal_action now;
+    for (int number = 1; number <= 64; number++)
+        if (signal_action(number, NULL, &now) == 0 && now.handler != SIG_DFL && now.handler != SIG_IGN && (now.flags & SA_NODEFER) != 0)
+            return true;
+    return false;
 }
 
 extern void *__libc_stack_end __attribute__((weak));
 
+#define ALONE_BYTES (UINT64_C(1) << 26) /* the kernel maps nothing else as near below the first thread's stack (mmap_base: 128 MB) */
 #define LARGEST_STACK_BYTES (UINT64_C(1) << 34) /* a guess: what lies farther away is not this stack's */
 
 uintptr_t platform_stack_end(uintptr_t at) {
@@ -210,6 +223,22 @@ uintptr_t platform_stack_end(uintptr_t at) {
     uintptr_t block;
     __asm__("mov %%fs:0, %0" : "=r"(block));
     return block - at < LARGEST_STACK_BYTES ? block : at;
+}
+
+/* The seventh word of glibc's and musl's; glibc hides it by a key in the thread's block and a rotation. */
+#define JUMP_STACK_WORD 6
+#define JUMP_ROTATION 17
+
+uintptr_t platform_jump_target(const void *environment, uintptr_t at) {
+    uintptr_t stack = ((const uintptr_t *)environment)[JUMP_STACK_WORD], key;
+    if (stack - at < LARGEST_STACK_BYTES)
+        return stack;
+    __asm__("mov %%fs:0x30, %0" : "=r"(key));
+    return (stack >> JUMP_ROTATION | stack << (64 - JUMP_ROTATION)) ^ key;
+}
+
+bool platform_is_first_stack(uintptr_t at, uintptr_t end) {
+    return __libc_stack_end != NULL && at < end && end <= (uintptr_t)__libc_stack_end && (uintptr_t)__libc_stack_end - at < ALONE_BYTES;
 }
 
 void platform_exit(int status) {

@@ -127,6 +127,8 @@ struct process *process_create(char **environment, const struct bbprof_image *re
     }
     bytes_copy(process->leader_build_id, record->build_id, sizeof process->leader_build_id);
     platform_executable(process->executable, sizeof process->executable);
+    for (const char *preloaded = setting(environment, "LD_PRELOAD"); preloaded != NULL && *preloaded != '\0'; preloaded++)
+        process->is_watched = process->is_watched || text_starts_with(preloaded, "vgpreload_");
     const char *test = setting(environment, "NEXTEST_TEST_NAME");
     struct text text = text_in(process->test_name, sizeof process->test_name);
     text_add(&text, test != NULL && test[0] != '\0' ? test : "test");

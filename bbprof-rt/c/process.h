@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 12u
+#define PROCESS_ABI 13u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -93,6 +93,7 @@ struct process {
     uint64_t start_ticks, begun_ns;
     struct file_identity stderr_at_start; /* all zero if there was none */
     bool wants_file;
+    bool is_watched; /* by valgrind, which complains where memory is read that nothing was stored in */
     bool is_privileged; /* who started it must not choose its files */
     bool is_fork_child;
     bool path_has_pid; /* so that no other process has it */
@@ -106,6 +107,7 @@ struct process {
     uint32_t at_reset; /* at the last one, or at the fork: other threads that ran | handlers that did << 16 */
     uint32_t threads, num_dumps;
     uint32_t interrupted; /* activations of the ending thread that handlers interrupted which still run */
+    uint32_t left;        /* those that no handler returned to, and none will */
     int dump_signal;         /* 0 = none */
     uint64_t dump_period_ns; /* 0 = none */
     int32_t helper;          /* thread that dumps periodically, 0 = none */
@@ -126,6 +128,11 @@ struct process {
     _Alignas(8) uint8_t buffer[BUFFER_BYTES]; /* what is written */
     _Alignas(8) uint8_t piece[PIECE_BYTES];   /* what is read */
 };
+
+/* The one that the runtime of this image has joined; NULL before that, and where nothing is recorded. */
+static inline struct process *process_current(void) {
+    return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
+}
 
 /* lock.c */
 void process_lock(struct process *process);
@@ -280,6 +287,9 @@ int snapshot_save(struct process *process, enum raw_fate fate, int status, int l
 /* handlers.c */
 /* How many activations of the calling thread were interrupted, in the middle of a block, by signal handlers that still run. */
 uint32_t handlers_running(struct process *process);
+/* The calling thread leaves for ever what lies on its stack up to this stack pointer (0: all of it): notes the activations that handlers
+ * had interrupted there, as handlers_running counts them. */
+void handlers_leave(struct process *process, uintptr_t target);
 /* The same of another thread, which waits with this stack pointer. */
 uint32_t handlers_running_elsewhere(struct process *process, uintptr_t stack);
 /* What ran when counting began anew, as the header has it. */
@@ -322,9 +332,12 @@ void process_finish(struct process *process, enum raw_fate fate, int status);
 void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path);
 /* It has not ended. */
 void process_revoke(struct process *process, enum raw_fate fate);
+/* This many activations were left for ever in the middle of a block. */
+void process_leave(struct process *process, uint32_t activations);
 
 /* interpose_*.c: finds libc's own functions, while that is easy. */
 void interposer_prepare(void);
+void leaving_prepare(void);
 
 /* thread_bank.c */
 /* Counts of the calling thread that are in no segment: it was not started through the interposed pthread_create, or has ended. */

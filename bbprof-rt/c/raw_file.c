@@ -15,6 +15,10 @@ uint32_t raw_fate_word(enum raw_fate fate, int status, int live_threads) {
     return (uint32_t)fate | ((uint32_t)status & 0xff) << 8 | alive << 16;
 }
 
+static uint32_t interrupted_in_all(const struct process *process) {
+    return process->left > UINT32_MAX - process->interrupted ? UINT32_MAX : process->left + process->interrupted;
+}
+
 void raw_fill_header(struct raw_header *header, const struct process *process, const char *state, uint64_t length_bytes) {
     bytes_copy(header->magic, RAW_MAGIC, sizeof header->magic);
     header->version = RAW_VERSION;
@@ -29,7 +33,7 @@ void raw_fill_header(struct raw_header *header, const struct process *process, c
     header->fate = raw_guarded(raw_fate_word(FATE_NOT_SEEN, 0, 0));
     header->baseline = raw_guarded(0);
     header->threads = raw_guarded(process->threads);
-    header->interrupted = raw_guarded(process->interrupted);
+    header->interrupted = raw_guarded(interrupted_in_all(process));
     header->namespace = process->namespace;
     header->namespace_complement = process->namespace == 0 ? 0 : ~process->namespace;
     header->resets = raw_guarded(process->resets);
@@ -280,6 +284,8 @@ void raw_set_baseline(struct process *process, uint32_t baseline, uint32_t at_re
     process->baseline = baseline;
     process->at_reset = at_reset;
     process->resets++;
+    process->left = 0; /* the baseline has what they lack */
+    raw_set_interrupted(process, process->interrupted);
     if (!process->raw.in_use)
         return;
     set(&process->raw.header->baseline, baseline);
@@ -290,7 +296,7 @@ void raw_set_baseline(struct process *process, uint32_t baseline, uint32_t at_re
 void raw_set_interrupted(struct process *process, uint32_t interrupted) {
     process->interrupted = interrupted;
     if (process->raw.in_use)
-        set(&process->raw.header->interrupted, interrupted);
+        set(&process->raw.header->interrupted, interrupted_in_all(process));
 }
 
 void raw_set_threads(struct process *process, uint32_t threads) {

@@ -39,11 +39,6 @@ extern int pthread_getattr_default_np(pthread_attr_t *attributes) __attribute__(
 static enum { KEY_UNTRIED, KEY_READY, KEY_NONE } key_state;
 static pthread_key_t key;
 
-/* The only image with a TLS bank is the program, and this runtime is its own. */
-static struct process *current(void) {
-    return __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
-}
-
 static void release(struct process *process, struct segment *segment) {
     const struct image *image = __bbprof_image.image;
     process_lock(process);
@@ -67,7 +62,7 @@ static bool is_last(const struct segment *own) {
 
 /* Behind this, the thread's counters are in no segment: no handler may count in them. libc blocks signals a moment later itself. */
 static void destructor(void *value) {
-    struct process *process = current();
+    struct process *process = process_current();
     struct segment *segment = value;
     if (++segment->rounds < ROUNDS && pthread_setspecific(key, segment) == 0)
         return;
@@ -114,7 +109,7 @@ static void look_for_unseen_end(struct process *process, const struct image *ima
 }
 
 static void *trampoline(void *argument) {
-    struct process *process = current();
+    struct process *process = process_current();
     const struct image *image = __bbprof_image.image;
     struct segment *segment = argument;
     process_lock(process);
@@ -170,8 +165,8 @@ static bool enlarge_stack(const pthread_attr_t *attributes, pthread_attr_t *ours
     if (pthread_attr_getstack(ours, &address, &size) == 0 && (uintptr_t)address + size != 0) {
         if (size >= bank + LEAST_STACK_BYTES || !without_own_stack(attributes, ours))
             return false;
-        if (current() != NULL)
-            process_complain(current(), "", "", "the counters do not fit into a stack that the program made for a thread",
+        if (process_current() != NULL)
+            process_complain(process_current(), "", "", "the counters do not fit into a stack that the program made for a thread",
                              "the thread gets another one; --storage=atomic avoids it");
         return pthread_attr_setstacksize(ours, size + bank) == 0;
     }
@@ -212,7 +207,7 @@ static int create_enlarged(create_function create, pthread_t *thread, const pthr
 }
 
 static int create_with(create_function create, pthread_t *thread, const pthread_attr_t *attributes, struct segment *segment) {
-    struct process *process = current();
+    struct process *process = process_current();
     int why = create_enlarged(create, thread, attributes, trampoline, segment);
     if (why != 0) {
         process_lock(process);
@@ -230,12 +225,12 @@ static int create_without(create_function create, pthread_t *thread, const pthre
 }
 
 static bool counts_in_tls(void) {
-    return current() != NULL && __bbprof_image.tls_counters != 0;
+    return process_current() != NULL && __bbprof_image.tls_counters != 0;
 }
 
 /* Before there is one: it may end the process at once. */
 static void tell_of_threads(void) {
-    struct process *process = current();
+    struct process *process = process_current();
     if (process == NULL)
         return;
     process_lock(process);
@@ -246,7 +241,7 @@ static void tell_of_threads(void) {
 
 int threads_create(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     tell_of_threads();
-    struct segment *segment = counts_in_tls() ? prepare_segment(current(), start, NULL, argument) : NULL;
+    struct segment *segment = counts_in_tls() ? prepare_segment(process_current(), start, NULL, argument) : NULL;
     return segment == NULL ? create_without(create, thread, attributes, start, argument) : create_with(create, thread, attributes, segment);
 }
 
@@ -254,7 +249,7 @@ int threads_create(create_function create, pthread_t *thread, const pthread_attr
  * the result to int. */
 int threads_create_c11(create_function create, pthread_t *thread, int (*start)(void *), void *argument) {
     tell_of_threads();
-    struct segment *segment = counts_in_tls() ? prepare_segment(current(), NULL, start, argument) : NULL;
+    struct segment *segment = counts_in_tls() ? prepare_segment(process_current(), NULL, start, argument) : NULL;
     union {
         int (*c11)(void *);
         void *(*posix)(void *);

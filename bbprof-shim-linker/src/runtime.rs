@@ -17,7 +17,7 @@ pub(crate) struct Runtime {
     options: Vec<String>,
 }
 
-/// The creation of threads and the ends of the process are interposed by definitions that shared libraries see, too; the last three
+/// The creation of threads, the ends of the process and what handlers may leave it by are interposed by definitions that shared libraries see, too; the last three
 /// are the API of `bbprof.h`.
 const DYNAMIC_SYMBOLS: &[&str] = &[
     "pthread_create",
@@ -41,6 +41,13 @@ const DYNAMIC_SYMBOLS: &[&str] = &[
     "execvp",
     "execvpe",
     "fexecve",
+    "longjmp",
+    "_longjmp",
+    "siglongjmp",
+    "__longjmp_chk",
+    "pthread_exit",
+    "pthread_setcanceltype",
+    "pthread_cancel",
     "bbprof_dump",
     "bbprof_reset",
     "bbprof_write",
@@ -68,6 +75,8 @@ const WRAPPED_GROUPS: &[&[&str]] = &[
         "fexecve",
     ],
     &["kill", "killpg", "sigqueue", "pthread_kill"],
+    &["longjmp", "_longjmp", "siglongjmp"],
+    &["__longjmp_chk"],
 ];
 
 /// The variant for a kind of image.
@@ -76,7 +85,7 @@ pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
         ImageKind::Dynamic => Runtime {
             file_name: "libbbprof_rt_exec.a",
             archive: include_bytes!(concat!(env!("OUT_DIR"), "/exec/libbbprof_rt_exec.a")),
-            objects: &["-interpose_dynamic.o", "-interpose_dynamic_ends.o"],
+            objects: &["-interpose_dynamic.o", "-interpose_dynamic_ends.o", "-interpose_dynamic_leaving.o"],
             options: DYNAMIC_SYMBOLS.iter().map(|symbol| format!("--export-dynamic-symbol={symbol}")).collect(),
         },
         ImageKind::Static => Runtime {

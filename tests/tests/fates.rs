@@ -94,13 +94,26 @@ const ENDS: &[Scenario] = &[
     scenario(
         "end_reported",
         128 + 11,
-        &["killed by SIGSEGV (11) (sent by itself) | a signal handler was running that had interrupted other code"],
+        &["killed by SIGSEGV (11) (sent by itself) | a signal handler (or cancellation) interrupted other code"],
     )
     .interrupts("victim"),
     scenario("end_handled", 0, &["exit 0"]),
     scenario("end_after_abort", 13, &["exit 13"]),
     scenario("end_recovered", 14, &["exit 14 | recurse: called"]),
-    scenario("end_interrupted_loop", 15, &["exit 15 (_exit) | a signal handler was running that had interrupted other code"])
+    scenario("end_interrupted_loop", 15, &["exit 15 (_exit) | a signal handler (or cancellation) interrupted other code"])
+        .interrupts("spin"),
+    scenario(
+        "end_timed_out",
+        16,
+        &["exit 16 | 3 signal handlers (or cancellations) interrupted other code and did not return to it"],
+    )
+    .interrupts("spin"),
+    scenario("end_timed_out_elsewhere", 17, &["exit 17 | 3 signal handlers (or cancellations) interrupted other code"])
+        .interrupts("spin"),
+    scenario("end_jumped_over_remains", 18, &["exit 18"]),
+    scenario("thread_ended_in_handler", 0, &["exit 0 | a signal handler (or cancellation) interrupted other code"])
+        .interrupts("spin"),
+    scenario("thread_cancelled_at_once", 0, &["exit 0 | a signal handler (or cancellation) interrupted other code"])
         .interrupts("spin"),
     scenario("threads", 0, &["exit 0"]),
     scenario("short_threads", 0, &["exit 0"]),
@@ -396,6 +409,7 @@ const STATIC: &[Scenario] = &[
     scenario("end_exec_list", 0, &["replaced by exec of true"]),
     scenario("end_exec_environment", 0, &["replaced by exec of /bin/true"]),
     scenario("end_after_failed_exec", 8, &["exit 8 (_exit)"]),
+    scenario("end_timed_out", 16, &["exit 16 | 3 signal handlers (or cancellations) interrupted other code"]).interrupts("spin"),
     scenario("threads", 0, &["exit 0"]),
     scenario("fork_quietly", 0, &["exit 0", "exit 3 (_exit)"]),
     scenario("spawn", 0, &["exit 0"]),
@@ -407,7 +421,7 @@ fn with_sanitizers() {
     let everywhere = ["nothing", "end_exit", "end_quietly", "end_quickly", "end_abort", "end_exec_list"];
     // ThreadSanitizer finds the program's own races in the others, and gives a forked child a thread that `verify` has to state.
     for (sanitizer, linker, besides) in [
-        ("address", "bfd", &["threads", "fork_exit"][..]),
+        ("address", "bfd", &["threads", "fork_exit", "end_timed_out"][..]),
         ("address", "lld", &["threads", "fork_exit"]),
         ("thread", "bfd", &["end_interrupted"]),
     ] {

@@ -12,7 +12,7 @@ pub struct Ending {
     pub live_threads: u32,
     /// At the last look all other threads waited in system calls that may end by themselves; `live_threads` is 0 then.
     pub waits: Option<Waits>,
-    /// How many activations signal handlers had interrupted that had not returned when the fate was recorded, as far as the runtime saw.
+    /// How many activations signal handlers, or cancellations, had interrupted that did not return to them until the fate was recorded, as far as the runtime saw.
     pub interrupted: u32,
     /// How many times `bbprof_reset` was called: the counts are those since the last.
     pub resets: u32,

@@ -21,7 +21,7 @@ impl Link {
 }
 
 /// What is interposed in static programs.
-const WRAPPED: [&str; 21] = [
+const WRAPPED: [&str; 25] = [
     "pthread_create",
     "thrd_create",
     "fork",
@@ -43,6 +43,10 @@ const WRAPPED: [&str; 21] = [
     "killpg",
     "sigqueue",
     "pthread_kill",
+    "longjmp",
+    "_longjmp",
+    "siglongjmp",
+    "__longjmp_chk",
 ];
 
 /// First byte of the build ids in `tests/c`.

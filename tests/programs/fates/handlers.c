@@ -94,9 +94,93 @@ OUT_OF_LINE void strike(int number) {
   TALLY(strike);
   _exit(15);
 }
-void end_interrupted_loop(void) {
-  signal(SIGALRM, strike);
+static void strike_soon(void) {
   struct itimerval soon = {{0, 0}, {0, 3000}};
   setitimer(ITIMER_REAL, &soon, NULL);
+}
+void end_interrupted_loop(void) {
+  signal(SIGALRM, strike);
+  strike_soon();
   spin();
+}
+/* Limits of time: the handler leaves what it interrupted, and never comes back. */
+static void give_up(int number) {
+  (void)number;
+  siglongjmp(recovery, 3);
+}
+static void time_out(void) {
+  for (volatile unsigned i = 0; i < 3; i++) {
+    if (sigsetjmp(recovery, 1) == 0) {
+      strike_soon();
+      spin();
+    }
+  }
+}
+void end_timed_out(void) {
+  signal(SIGALRM, give_up);
+  time_out();
+  exit(16);
+}
+/* From a stack of its own, and although nothing is blocked meanwhile. */
+void end_timed_out_elsewhere(void) {
+  stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+  sigaltstack(&stack, NULL);
+  struct sigaction action = {.sa_handler = give_up, .sa_flags = SA_ONSTACK | SA_NODEFER};
+  sigaction(SIGALRM, &action, NULL);
+  time_out();
+  exit(17);
+}
+/* A handler that came back leaves its frame behind; a jump over that is none out of a handler. */
+static volatile sig_atomic_t struck;
+static void come_back(int number) {
+  (void)number;
+  struck = 1;
+}
+OUT_OF_LINE void jump_over_remains(void) {
+  volatile char room[1 << 15];
+  room[sink % sizeof room] = 1;
+  siglongjmp(recovery, room[sink % sizeof room]);
+}
+void end_jumped_over_remains(void) {
+  signal(SIGALRM, come_back);
+  /* The first time finds the function, which may take what remains. */
+  for (volatile unsigned i = 0; i < 2; i++) {
+    strike_soon();
+    for (struck = 0; !struck;)
+      sink++;
+    if (sigsetjmp(recovery, 1) == 0)
+      jump_over_remains();
+  }
+  exit(18);
+}
+/* Threads that end in the middle of a block. */
+static void end_this_thread(int number) {
+  (void)number;
+  pthread_exit(NULL);
+}
+static volatile sig_atomic_t spins;
+static void *thread_that_spins(void *at_once) {
+  if (at_once != NULL)
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+  spins = 1;
+  spin();
+  return NULL;
+}
+static pthread_t spinning(void *at_once) {
+  pthread_t thread = start(thread_that_spins, at_once);
+  while (!spins)
+    ;
+  usleep(3000);
+  return thread;
+}
+void thread_ended_in_handler(void) {
+  signal(SIGUSR1, end_this_thread);
+  pthread_t thread = spinning(NULL);
+  pthread_kill(thread, SIGUSR1);
+  pthread_join(thread, NULL);
+}
+void thread_cancelled_at_once(void) {
+  pthread_t thread = spinning((void *)1);
+  pthread_cancel(thread);
+  pthread_join(thread, NULL);
 }

@@ -44,7 +44,8 @@ pthread_t start(void *(*function)(void *), void *argument);
   X(end_blocked_signal_let_in)                                                                                                     \
   X(end_exec_list) X(end_exec_environment) X(end_exec_file) X(end_exec_path) X(end_after_failed_exec) X(end_fault) X(end_bus)      \
   X(end_counted_loop) X(end_division) X(end_stack) X(end_memory) X(end_cpu) X(end_exit_in_handler) X(end_quiet_in_handler)                             \
-  X(end_handler_and_default) X(end_handled) X(end_reported) X(end_after_abort) X(end_recovered) X(end_interrupted_loop) X(threads)                 \
+  X(end_handler_and_default) X(end_handled) X(end_reported) X(end_after_abort) X(end_recovered) X(end_interrupted_loop)                            \
+  X(end_timed_out) X(end_timed_out_elsewhere) X(end_jumped_over_remains) X(thread_ended_in_handler) X(thread_cancelled_at_once) X(threads) \
   X(many_calls) X(short_threads) X(threads_cancelled) X(threads_c11) X(threads_unseen) X(threads_late) X(threads_exit) X(threads_end_quietly)        \
   X(threads_rest) X(threads_barely_begun) X(threads_wait) X(thread_goes_on)                                                        \
   X(threads_fault) X(main_ends_first) X(threads_spin_exit) X(threads_spin_quietly) X(threads_spin_exec) X(bare_clone)              \

@@ -42,7 +42,7 @@ fn write_ending(ending: &Ending, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  waits      {waits}{}", if waits.went_on { ", then counting went on" } else { "" })?;
     }
     if ending.interrupted != 0 {
-        writeln!(out, "  handlers   {} had interrupted other code", ending.interrupted)?;
+        writeln!(out, "  handlers   {} interrupted other code and did not return to it", ending.interrupted)?;
     }
     if ending.resets != 0 || ending.at_reset != (0, 0) {
         let (threads, handlers) = ending.at_reset;
