@@ -343,10 +343,24 @@ static uint32_t terminatorKind(const Instruction &Terminator) {
   }
 }
 
+// Whether what it branches on was computed right before it, and so belongs to it in the source.
+static bool isDecidedRightBefore(const Instruction &Terminator) {
+  const Value *Condition = nullptr;
+  if (const auto *Branch = dyn_cast<BranchInst>(&Terminator))
+    Condition = Branch->isConditional() ? Branch->getCondition() : nullptr;
+  else if (const auto *Switch = dyn_cast<SwitchInst>(&Terminator))
+    Condition = Switch->getCondition();
+  const Instruction *Before = Terminator.getPrevNode();
+  while (Before && !isCounted(*Before))
+    Before = Before->getPrevNode();
+  return Condition && Before == Condition;
+}
+
 void FlatModule::flattenTerminator(FlatFunction &Flat, BasicBlock &Block, BbprofBlock &Out, FunctionAnalysisManager &FAM) {
   auto &Probabilities = FAM.getResult<BranchProbabilityAnalysis>(*Block.getParent());
   const Instruction &Terminator = *Block.getTerminator();
   Out.terminator = terminatorKind(Terminator);
+  Out.decided_before = isDecidedRightBefore(Terminator);
   Out.successors_begin = static_cast<uint32_t>(Flat.Successors.size());
   for (unsigned Slot = 0; Slot < Terminator.getNumSuccessors(); ++Slot) {
     BbprofSuccessor Successor = {};

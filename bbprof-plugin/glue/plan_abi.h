@@ -100,6 +100,8 @@ typedef struct BbprofBlock {
   uint32_t terminator;
   uint32_t phis; /* how many it begins with */
   uint64_t weight;
+  uint32_t decided_before; /* 1: the instruction before the terminator is what that branches on */
+  uint32_t reserved;
 } BbprofBlock;
 
 enum BbprofLinkage { BBPROF_LINKAGE_EXTERNAL = 0, BBPROF_LINKAGE_INTERNAL = 1, BBPROF_LINKAGE_COMDAT = 2 };
@@ -227,7 +229,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 #ifdef __cplusplus
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
-static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 40 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 16, "mirrors src/view.rs");
+static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 16, "mirrors src/view.rs");
 static_assert(sizeof(BbprofModuleView) == 120 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif

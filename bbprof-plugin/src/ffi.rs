@@ -114,7 +114,7 @@ const _: () = {
     assert!(size_of::<Text>() == 16 && size_of::<Location>() == 28 && size_of::<Call>() == 20);
     assert!(
         size_of::<Successor>() == 16
-            && size_of::<Block>() == 40
+            && size_of::<Block>() == 48
             && size_of::<FunctionView>() == 160
             && size_of::<Loop>() == 24
             && size_of::<QuietLoop>() == 16

@@ -385,6 +385,7 @@ fn describe_node(view: &view::Module<'_>, function: &view::Function<'_>, span: N
         opcodes: tally(opcodes.iter().map(|opcode| StringId(view.opcode_names[*opcode as usize]))),
         locations: tally(located.filter_map(|(location, _)| location.checked_sub(1).map(LocationId))),
         last_location: span.end.checked_sub(1).and_then(location_of),
+        decided_before: block.decided_before != 0 && block.instructions_begin + span.end == block.instructions_end,
         calls,
         ir,
     }

@@ -75,6 +75,8 @@ pub(crate) struct Block {
     pub terminator: u32,
     pub phis: u32,
     pub weight: u64,
+    pub decided_before: u32,
+    pub reserved: u32,
 }
 
 /// `BbprofLoop`: a loop whose turns are known in front of it.

@@ -11,6 +11,7 @@
 
 use crate::blank::BlankRegions;
 use bbprof_format::manifest::{Edge, EdgeKind};
+use std::ops::RangeInclusive;
 
 /// The flow of one function, by node.
 #[derive(Debug)]
@@ -23,6 +24,10 @@ pub(crate) struct Flow {
     is_complete: bool,
     /// By node: where it leads, when it has one way out and that stays in the function.
     only_target: Vec<Option<u32>>,
+    /// By node: whether no way out of it stays in the function, but for landing pads.
+    leads_nowhere: Vec<bool>,
+    /// By node: whether a way out of it leads back, to a node that control came through on each way there.
+    goes_back: Vec<bool>,
     /// By node: whether it only passes control on, whichever set is asked for.
     is_passage: Vec<bool>,
     /// By node: whether it goes on behind a call that ended the node before it, in the same block.
@@ -77,6 +82,13 @@ impl Flow {
                 only_target[from as usize] = edge.to.filter(|_| ways_out[from as usize] == 1);
             }
         }
+        let mut leads_nowhere = vec![true; num_nodes];
+        for edge in edges.iter().filter(|edge| edge.to.is_some() && edge.kind != EdgeKind::Unwind) {
+            if let Some(from) = edge.from {
+                leads_nowhere[from as usize] = false;
+            }
+        }
+        let goes_back = back_from(edges, num_nodes);
         let blank = BlankRegions::of(is_blank, edges, counts);
         let is_passage = is_blank.iter().zip(&only_target).map(|(blank, target)| *blank && target.is_some()).collect();
         Self {
@@ -84,6 +96,8 @@ impl Flow {
             entering,
             is_complete,
             only_target,
+            leads_nowhere,
+            goes_back,
             is_passage,
             goes_on,
             member_of: vec![0; num_nodes],
@@ -104,6 +118,27 @@ impl Flow {
         self.only_target[node as usize]
     }
 
+    /// Whether control does not go on from a node within the function, unless by an exception.
+    pub(crate) fn leads_nowhere(&self, node: u32) -> bool {
+        self.leads_nowhere[node as usize]
+    }
+
+    /// Whether the one way out of a node is a loop's way back.
+    pub(crate) fn goes_back(&self, node: u32) -> bool {
+        self.may_go_back(node) && self.only_target[node as usize].is_some()
+    }
+
+    /// Whether one of its ways out is.
+    pub(crate) fn may_go_back(&self, node: u32) -> bool {
+        self.goes_back[node as usize]
+    }
+
+    /// The nodes of the node's block up to it, itself the last.
+    pub(crate) fn block_up_to(&self, node: u32) -> RangeInclusive<u32> {
+        // Nodes of a block follow each other.
+        (0..=node).rev().find(|node| !self.goes_on[*node as usize]).unwrap_or(node)..=node
+    }
+
     /// Adds those `candidates` (ascending) to `nodes` whose blocks control reaches from `nodes` only, and with them what stands
     /// before them in their blocks.
     pub(crate) fn add_reached_only_from(&mut self, nodes: &mut Vec<u32>, candidates: &[u32]) {
@@ -112,12 +147,11 @@ impl Flow {
             self.member_of[*node as usize] = self.set;
         }
         for candidate in candidates {
-            // Nodes of a block follow each other.
-            let start = (0..=*candidate).rev().find(|node| !self.goes_on[*node as usize]).unwrap_or(*candidate);
-            let entering = self.entering(start);
+            let block = self.block_up_to(*candidate);
+            let entering = self.entering(*block.start());
             let is_member = |from: Option<u32>| from.is_some_and(|from| self.member_of[from as usize] == self.set);
             if !entering.is_empty() && entering.iter().all(|(from, _)| is_member(*from)) {
-                for node in start..=*candidate {
+                for node in block {
                     self.member_of[node as usize] = self.set;
                     nodes.push(node);
                 }
@@ -205,6 +239,43 @@ impl Flow {
         let node = node as usize;
         &self.entering[self.entering_begin[node] as usize..self.entering_begin[node + 1] as usize]
     }
+}
+
+/// By node, whether a way out of it leads back onto the path on which a walk from the function's entry came to it: the ways back of its loops, where each has
+/// one head. No recursion.
+fn back_from(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
+    let mut ways: Vec<Vec<u32>> = vec![Vec::new(); num_nodes];
+    let mut entries = Vec::new();
+    for edge in edges {
+        match (edge.from, edge.to) {
+            (Some(from), Some(to)) => ways[from as usize].push(to),
+            (None, Some(to)) => entries.push(to),
+            (_, None) => {}
+        }
+    }
+    let mut marks = vec![Mark::Open; num_nodes];
+    let mut cursors = vec![0_usize; num_nodes];
+    let mut is_back = vec![false; num_nodes];
+    for entry in entries {
+        let mut path = vec![entry as usize];
+        while let Some(&at) = path.last() {
+            if marks[at] == Mark::Open {
+                marks[at] = Mark::OnPath(path.len());
+            }
+            let Some(to) = ways[at].get(cursors[at]) else {
+                marks[at] = Mark::Done;
+                path.pop();
+                continue;
+            };
+            cursors[at] += 1;
+            match marks[*to as usize] {
+                Mark::Open => path.push(*to as usize),
+                Mark::OnPath(_) => is_back[at] = true,
+                Mark::Done => {}
+            }
+        }
+    }
+    is_back
 }
 
 #[derive(Clone, Debug)]

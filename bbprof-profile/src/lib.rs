@@ -53,7 +53,7 @@ pub use generic_name::{without_generics, without_parameters, without_turbofish};
 pub use image::{Image, LinkedModule};
 pub use interrupted::Interruptible;
 pub use ledger::{CodeCopy, Inlined, LedgerEntry};
-pub use lines::{BranchKey, Line, LineTable, Outcome, SourceFunction, SourceLines};
+pub use lines::{BranchKey, Line, LineTable, Outcome, SourceFunction, SourceLines, add_ways};
 pub use merge::Merger;
 pub use mix::{BranchWays, FunctionMix, Mix, OpcodeCount, OpcodeGroup};
 pub use path_view::{DagArc, PathEnd, PathView};

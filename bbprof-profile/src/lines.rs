@@ -11,7 +11,7 @@ use crate::view::FunctionView;
 use crate::visits::{Instance, Part, Place, Visits, instance, jump};
 use crate::{FileId, Profile};
 use bbprof_format::manifest::EdgeKind;
-use bbprof_format::{is_lambda_invoker, is_thunk};
+use bbprof_format::{Digest, is_lambda_invoker, is_thunk};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,7 +30,8 @@ pub struct SourceLines {
     pub lines: BTreeMap<u32, Line>,
     /// The functions defined here, by line of definition and linker symbol.
     pub functions: BTreeMap<(u32, String), SourceFunction>,
-    /// Branches, by line, function of the program that holds them, and node.
+    /// Branches, by line, function of the program that holds them, and node: the sums over functions that are alike (a `static` one of a header in several
+    /// modules or images).
     pub branches: BTreeMap<BranchKey, Vec<Outcome>>,
 }
 
@@ -55,12 +56,16 @@ pub struct SourceFunction {
 }
 
 /// Which branch: its line, then its place in the code, which only orders them.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct BranchKey {
-    /// Source line of the branch instruction.
+    /// Source line of the branch.
     pub line: u32,
+    /// Column there; 0 = unknown.
+    pub column: u32,
     /// Linker symbol of the function that holds it.
     pub symbol: String,
+    /// Shape of that function: others by its name may have other branches there.
+    pub shape: Digest,
     /// The node that ends in it.
     pub node: u32,
 }
@@ -72,6 +77,14 @@ pub struct Outcome {
     pub count: Option<u64>,
     /// Whether it leads to a landing pad.
     pub unwinds: bool,
+}
+
+impl SourceLines {
+    /// The branches of a line, each with its ways.
+    pub fn branches_of(&self, line: u32) -> impl Iterator<Item = &[Outcome]> {
+        let first = |line| BranchKey { line, ..BranchKey::default() };
+        self.branches.range(first(line)..first(line + 1)).map(|(_, outcomes)| &outcomes[..])
+    }
 }
 
 impl LineTable {
@@ -101,12 +114,20 @@ impl LineTable {
                 total.inlined += function.inlined;
                 total.last_line = total.last_line.max(function.last_line);
             }
-            for (file, line, node, outcomes) in part.branches {
-                let key = BranchKey { line, symbol: part.symbol.to_owned(), node };
-                table.files.entry(file).or_default().branches.insert(key, outcomes);
+            for (file, (line, column), node, outcomes) in part.branches {
+                let key = BranchKey { line, column, symbol: part.symbol.to_owned(), shape: part.shape, node };
+                let branches = &mut table.files.entry(file).or_default().branches;
+                branches.entry(key).and_modify(|sum| add_ways(sum, &outcomes)).or_insert(outcomes);
             }
         }
         table
+    }
+}
+
+/// Adds the ways of a branch to those of the same one in another copy of its function.
+pub fn add_ways(sum: &mut [Outcome], more: &[Outcome]) {
+    for (sum, more) in sum.iter_mut().zip(more) {
+        sum.count = sum.count.zip(more.count).and_then(|(a, b)| a.checked_add(b));
     }
 }
 
@@ -128,16 +149,18 @@ fn is_rust(function: FunctionView<'_>, (_, file, _): Instance) -> bool {
 /// What one function adds to the table.
 struct FunctionLines<'p> {
     symbol: &'p str,
+    shape: Digest,
     lines: Vec<(FileId, u32, Line)>,
     functions: Vec<(FileId, u32, &'p str, SourceFunction)>,
-    branches: Vec<(FileId, u32, u32, Vec<Outcome>)>,
+    branches: Vec<(FileId, (u32, u32), u32, Vec<Outcome>)>,
 }
 
 impl<'p> FunctionLines<'p> {
     fn new(function: FunctionView<'p>) -> Self {
         let mut flow = Flow::of(function);
         let branches = located_branches(function, &flow);
-        let mut lines = Self { symbol: function.symbol(), lines: Vec::new(), functions: Vec::new(), branches };
+        let mut lines =
+            Self { symbol: function.symbol(), shape: function.manifest.shape, lines: Vec::new(), functions: Vec::new(), branches };
         let executed = |(scope, copy): (Scope, InlinedCopy<'p>)| {
             let executions = copy.executions(function, &mut flow);
             (scope, (copy, executions))
@@ -253,12 +276,12 @@ fn forwards(function: FunctionView<'_>) -> bool {
     is_lambda_invoker(function.symbol()) || is_thunk(function.symbol()) && !has_own_line()
 }
 
-/// The branches whose line is known: file, line, node, outcomes.
-fn located_branches(function: FunctionView<'_>, flow: &Flow) -> Vec<(FileId, u32, u32, Vec<Outcome>)> {
+/// The branches whose line is known: file, line and column, node, outcomes.
+fn located_branches(function: FunctionView<'_>, flow: &Flow) -> Vec<(FileId, (u32, u32), u32, Vec<Outcome>)> {
     let outcome = |way: &crate::BlockEdge| Outcome { count: way.count, unwinds: way.kind == EdgeKind::Unwind };
     let located = |branch: crate::Branch<'_>| {
         let (file, line) = branch.place?;
-        Some((file, line, branch.node, branch.ways.iter().map(outcome).collect()))
+        Some((file, (line, branch.column), branch.node, branch.ways.iter().map(outcome).collect()))
     };
     branches_of(function, flow).into_iter().filter_map(located).collect()
 }

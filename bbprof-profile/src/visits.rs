@@ -144,16 +144,26 @@ impl<'p> Visits<'p> {
         places.iter().all(|place| is_behind(place.node)) && nodes.is_none_or(|nodes| nodes.iter().any(|node| !is_behind(*node)))
     }
 
-    /// The jumps that visit the line, and with them its code. They do where all that it has of code is what a `try` or an endless loop has there for
-    /// the less usual: an exception, another turn.
+    /// The jumps that visit the line, and with them its code. They do where all that it has of code is what a `try` or a loop has there for
+    /// the less usual: an exception, another turn; or what an assertion has there for its failure, from which control does not come back.
     fn visiting_jumps(&self, own: Instance, flow: &Flow) -> Vec<u32> {
         let NodeSet { visited, jumps, .. } = &self.nodes;
         if visited.is_empty() {
             return jumps.clone();
         }
-        let is_unusual = |node: &u32| self.is_behind_pads[*node as usize] || turns_back(self.function, own, flow, *node);
-        let usual: Vec<u32> = jumps.iter().copied().filter(|node| flow.only_target(*node).is_some()).collect();
-        if usual.is_empty() || !visited.iter().all(is_unusual) {
+        let is_unusual = |node: &u32| {
+            self.is_behind_pads[*node as usize]
+                || (self.function.counts.nodes[*node as usize] == 0 && flow.may_go_back(*node))
+                || turns_back(self.function, own, flow, *node)
+        };
+        let usual: Vec<u32> = if visited.iter().all(|node| flow.leads_nowhere(*node)) {
+            jumps.clone()
+        } else if visited.iter().all(is_unusual) {
+            jumps.iter().copied().filter(|node| flow.only_target(*node).is_some()).collect()
+        } else {
+            Vec::new()
+        };
+        if usual.is_empty() {
             return Vec::new();
         }
         let mut all = [usual, visited.clone()].concat();
@@ -188,9 +198,7 @@ fn turns_back(function: FunctionView<'_>, own: Instance, flow: &Flow, position: 
     let node = &function.manifest.nodes[position as usize];
     let is_own = |id: LocationId| instance(&function.module.locations[id.0 as usize]) == own;
     let instructions: u32 = node.locations.iter().filter(|(id, _)| is_own(*id)).map(|(_, number)| *number).sum();
-    instructions == 1
-        && node.last_location.is_some_and(is_own)
-        && flow.only_target(position).is_some_and(|target| target <= position)
+    instructions == 1 && node.last_location.is_some_and(is_own) && flow.goes_back(position)
 }
 
 /// The highest count among these nodes.
@@ -198,13 +206,17 @@ pub(crate) fn hottest(function: FunctionView<'_>, nodes: &[u32]) -> u128 {
     nodes.iter().map(|node| u128::from(function.counts.nodes[*node as usize])).max().unwrap_or(0)
 }
 
-/// The location of the jump that ends a node, when no other instruction of the node has it. Two such jumps are code: one
-/// back, which is a loop's own, and one that decides when the node has nothing else of the source.
+/// The location of the jump that ends a node, when no other instruction of the node has it. Such jumps are code where they are a loop's way back, where they
+/// decide on what was computed earlier, and where they decide and their block has nothing else of the source.
 pub(crate) fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<LocationId> {
-    let node = &function.manifest.nodes[position as usize];
+    let nodes = &function.manifest.nodes;
+    let node = &nodes[position as usize];
     let branches = |(opcode, _): &(StringId, u32)| function.module.string(*opcode) == "br";
-    let target = flow.only_target(position);
-    let is_code = target.map_or(node.locations.len() == 1, |target| target <= position);
+    let is_alone = || flow.block_up_to(position).map(|node| nodes[node as usize].locations.len()).sum::<usize>() == 1;
+    let is_code = match flow.only_target(position) {
+        Some(_) => flow.goes_back(position),
+        None => !node.decided_before || is_alone(),
+    };
     let last = node.last_location.filter(|_| !is_code && node.opcodes.last().is_some_and(branches))?;
     node.locations.contains(&(last, 1)).then_some(last)
 }

@@ -4,7 +4,7 @@ use crate::called::{WAYS, shell_word};
 use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
-use bbprof_profile::{BranchKey, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics};
+use bbprof_profile::{FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -250,8 +250,7 @@ fn write_source(
 
 /// A line below the source line for each of its branches: the share of every way.
 fn write_ways(source: &SourceLines, number: u32, width: usize, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let first = |line: u32| BranchKey { line, symbol: String::new(), node: 0 };
-    for (_, outcomes) in source.branches.range(first(number)..first(number + 1)) {
+    for outcomes in source.branches_of(number) {
         let counts: Option<Vec<u64>> = outcomes.iter().map(|outcome| outcome.count).collect();
         let Some(counts) = counts else { continue };
         let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();

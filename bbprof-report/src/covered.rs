@@ -8,7 +8,7 @@
 
 use crate::exclusions::{SourceReader, exclude};
 use bbprof_profile::{
-    BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, demangle, is_of_doctests, is_of_toolchain,
+    BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, add_ways, demangle, is_of_doctests, is_of_toolchain,
     without_generics,
 };
 use std::collections::BTreeMap;
@@ -123,8 +123,8 @@ fn branches(source: &SourceLines) -> (Vec<CoveredBranches>, u64) {
         outcomes.iter().filter(|outcome| !outcome.unwinds).map(|outcome| outcome.count).collect()
     };
     let (mut covered, mut open) = (Vec::new(), 0);
-    for of_line in merged_instantiations(source).chunk_by(|(a, _), (b, _)| a.line == b.line) {
-        let line = of_line[0].0.line;
+    for of_line in merged_instantiations(source).chunk_by(|(a, _), (b, _)| a == b) {
+        let line = of_line[0].0;
         let is_reached = source.lines.get(&line).is_some_and(|line| line.count > 0);
         open += of_line.iter().filter(|(_, outcomes)| known_ways(outcomes).is_none()).count() as u64;
         let ways: Vec<Vec<u64>> = of_line.iter().filter_map(|(_, outcomes)| known_ways(outcomes)).collect();
@@ -135,24 +135,18 @@ fn branches(source: &SourceLines) -> (Vec<CoveredBranches>, u64) {
     (covered, open)
 }
 
-/// Instantiations of one function have the same branches: where line, place and number of ways agree, they are one branch.
-fn merged_instantiations(source: &SourceLines) -> Vec<(BranchKey, Vec<Outcome>)> {
-    let mut merged: BTreeMap<BranchKey, Vec<Outcome>> = BTreeMap::new();
-    for (key, outcomes) in &source.branches {
-        let plain = BranchKey { symbol: without_generics(&demangle(&key.symbol)), ..key.clone() };
-        match merged.entry(plain) {
-            std::collections::btree_map::Entry::Vacant(vacant) => {
-                vacant.insert(outcomes.clone());
-            }
-            std::collections::btree_map::Entry::Occupied(mut occupied) if occupied.get().len() == outcomes.len() => {
-                for (sum, outcome) in occupied.get_mut().iter_mut().zip(outcomes) {
-                    sum.count = sum.count.zip(outcome.count).and_then(|(a, b)| a.checked_add(b));
-                }
-            }
-            std::collections::btree_map::Entry::Occupied(_) => {
-                merged.insert(key.clone(), outcomes.clone());
-            }
+/// Instantiations of one function have the same branches: where place, position among those of the place, and number of ways agree, they are one branch.
+fn merged_instantiations(source: &SourceLines) -> Vec<(u32, Vec<Outcome>)> {
+    let mut merged: BTreeMap<_, Vec<Outcome>> = BTreeMap::new();
+    let all: Vec<(&BranchKey, &Vec<Outcome>)> = source.branches.iter().collect();
+    let is_together =
+        |a: &BranchKey, b: &BranchKey| (a.line, a.column, &a.symbol, a.shape) == (b.line, b.column, &b.symbol, b.shape);
+    for together in all.chunk_by(|(a, _), (b, _)| is_together(a, b)) {
+        let name = without_generics(&demangle(&together[0].0.symbol));
+        for (position, (key, outcomes)) in together.iter().enumerate() {
+            let sum = merged.entry((key.line, key.column, name.clone(), position, outcomes.len()));
+            sum.and_modify(|sum| add_ways(sum, outcomes)).or_insert_with(|| (*outcomes).clone());
         }
     }
-    merged.into_iter().collect()
+    merged.into_iter().map(|((line, ..), outcomes)| (line, outcomes)).collect()
 }

@@ -339,10 +339,7 @@ fn main() {
 #[test]
 fn unwinding_and_filled_arrays_of_rust() {
     let sandbox = Sandbox::new("unwinds");
-    sandbox.write("Cargo.toml", "[package]\nname = \"unwinds\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
-    sandbox.write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"unwinds\"\nversion = \"0.1.0\"\n");
-    let source = sandbox.write("src/main.rs", UNWINDS);
-    let package = Cargo::new(sandbox.path(), sandbox.join("target"));
+    let (package, source) = package(&sandbox, "unwinds", UNWINDS);
     for (more, lines_of_code) in [(&[][..], true), (&["--release"], false)] {
         let _ = std::fs::remove_dir_all(sandbox.join("raw"));
         package.profiled("run", &[&["--quiet", "--no-report"], more].concat(), &sandbox).ok();
@@ -411,4 +408,143 @@ fn thunks_and_invokers_are_no_functions_of_the_source() {
         let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
         assert!(trace.contains(",_ZN1C4nextEv\n") && !trace.contains("_ZThn"), "{trace}");
     }
+}
+
+const ASSERTED: &str = "\
+#include <assert.h>
+#include <stdbool.h>
+#include <stdio.h>
+__attribute__((noinline)) static void note(int ok) { static volatile int n; n += ok; }
+__attribute__((noinline)) static int area(int w, int h) {
+  int ok = w > 0;
+  note(ok); //= between
+  assert(ok); //= assertion
+  return w * h;
+}
+__attribute__((noinline)) static int work(int *p) { static volatile int n; return n + (p != NULL); }
+__attribute__((noinline)) static int *other(int *p, int n) { static int *volatile next; return n > 3 ? next : p; }
+__attribute__((noinline)) static int find(int *p) {
+  int turn;
+  for (turn = 0; turn < 200; turn++) { //= left at once
+    if (p != NULL)
+      return work(p); //= found
+    p = other(p, turn);
+  }
+  return -1;
+}
+bool more(int i) { if (i > 1000) printf(\"?\"); return i < 10; }
+void body(int i) { if (i > 1000) printf(\"?\"); }
+int main(void) {
+  int s = 0;
+  int *volatile here = &s;
+  for (int i = 1; i <= 100; i++)
+    s += area(i, 2) + find(here);
+  for (int i = 0; //= head
+       more(i); i++) //= condition
+    body(i); //= body
+  printf(\"%d\\n\", s);
+}
+";
+
+/// What an assertion, or a loop that is left at once, has besides its jump is code that never ran.
+#[test]
+fn lines_that_decide_on_what_was_computed_before() {
+    let sandbox = Sandbox::new("asserted");
+    for level in ["-O0", "-O1", "-O2"] {
+        let lines = lines(&sandbox, "bbprof-cc", "asserted.c", ASSERTED, &[level, "-g", "-Wno-everything"]);
+        assert_eq!(["between", "assertion", "left at once", "found"].map(|name| lines[name]), [100; 4], "{level}");
+        if level == "-O0" {
+            assert_eq!(["head", "condition", "body"].map(|name| lines[name]), [11, 11, 10]);
+        }
+        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
+        assert!(!trace.contains("\nBRDA:7,") && trace.contains("\nBRDA:8,0,0,"), "{level}: {trace}");
+    }
+}
+
+const DECIDING: &str = "\
+fn step(n: u32) -> u32 {
+    if n % 4 == 0 { //= condition
+        n - 1 //= arm
+    } else {
+        n //= other
+    }
+}
+
+fn insert(n: u32) -> (u32, bool) {
+    (n * 2, n < 1000)
+}
+
+fn main() {
+    let mut sum = 1;
+    let table = [1, 2, 3];
+    for n in 1..=100 {
+        if n % 2 == 0 { //= in a loop
+            sum += table[n as usize % 3]; //= indexed
+        }
+        sum += step(n); //= call
+        let (value, ok) = insert(n); //= flag
+        assert!(ok); //= assertion
+        sum += value;
+    }
+    std::hint::black_box(sum);
+}
+";
+
+/// A package of one file.
+fn package(sandbox: &Sandbox, name: &str, text: &str) -> (Cargo, std::path::PathBuf) {
+    sandbox.write("Cargo.toml", &format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n"));
+    sandbox.write("Cargo.lock", &format!("version = 4\n\n[[package]]\nname = \"{name}\"\nversion = \"0.1.0\"\n"));
+    (Cargo::new(sandbox.path(), sandbox.join("target")), sandbox.write("src/main.rs", text))
+}
+
+/// The end of an arm is no way back, wherever rustc puts the blocks of its checks.
+#[test]
+fn decisions_of_rust_count_once() {
+    let sandbox = Sandbox::new("deciding");
+    let (package, source) = package(&sandbox, "deciding", DECIDING);
+    package.profiled("run", &["--quiet", "--no-report"], &sandbox).ok();
+    let lines = named_lines(&sandbox.raw_profiles("raw")[0], &source, DECIDING);
+    let names = ["condition", "arm", "other", "in a loop", "indexed", "call", "flag", "assertion"];
+    assert_eq!(names.map(|name| lines[name]), [100, 25, 75, 100, 50, 100, 100, 100]);
+}
+
+const CLOSURES: &str = "\
+fn main() {
+    let n: u32 = (0..10u32).filter(|&x| if x < 100 { true } else { false }).map(|x| if x > 100 { 1 } else { 2 }).sum();
+    println!(\"{n}\");
+}
+";
+
+/// Branches of functions that are one in the source are summed, and others are not: a static function of a header in two modules, two closures on a line.
+#[test]
+fn branches_of_copies_are_summed() {
+    let sandbox = Sandbox::new("clamps");
+    sandbox.write("clamp.h", "static int clamp(int n) {\n  if (n > 100)\n    return 100;\n  return n;\n}\n");
+    let source = |name: &str| format!("#include \"clamp.h\"\nint f{name}(int n) {{ return clamp(n); }}\n");
+    let main = "int fa(int), fb(int);\nint main(void) {\n  int s = 0;\n  for (int i = 0; i < 1000; i++)\n    s += fa(i);\n  return s + fb(5) < 0;\n}\n";
+    let [a, b, main] =
+        [("a.c", &source("a")[..]), ("b.c", &source("b")), ("m.c", main)].map(|(name, text)| sandbox.write(name, text));
+    let branches = |raw: &Path| -> Vec<String> {
+        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(raw).ok().text();
+        trace.lines().filter(|line| line.starts_with("BRDA:2,")).map(str::to_owned).collect()
+    };
+    for order in [[&a, &b], [&b, &a]] {
+        let (binary, raw) = (sandbox.join("clamps"), sandbox.join("clamps.bbraw"));
+        Run::new(tool("bbprof-cc"))
+            .args(["-O0", "-g"])
+            .args(order)
+            .arg(&main)
+            .arg("-o")
+            .arg(&binary)
+            .in_folder(sandbox.path())
+            .ok();
+        let _ = std::fs::remove_file(&raw);
+        Run::new(&binary).env("BBPROF_OUT", &raw).ok();
+        assert_eq!(branches(&raw), ["BRDA:2,0,0,899", "BRDA:2,0,1,102"]);
+    }
+    let sandbox = Sandbox::new("closures");
+    let (package, _) = package(&sandbox, "closures", CLOSURES);
+    package.profiled("run", &["--quiet", "--no-report"], &sandbox).ok();
+    let ways = branches(&sandbox.raw_profiles("raw")[0]);
+    assert_eq!(ways, ["BRDA:2,0,0,10", "BRDA:2,0,1,0", "BRDA:2,1,0,0", "BRDA:2,1,1,10"]);
 }

@@ -158,6 +158,8 @@ pub struct Node {
     pub locations: Vec<(LocationId, u32)>,
     /// Source location of its last instruction: the terminator of the block, or the call that ends the node.
     pub last_location: Option<LocationId>,
+    /// Whether it ends in a branch on what the instruction right before that computes. Otherwise the source computed it earlier.
+    pub decided_before: bool,
     /// Calls in the order they are made; intrinsics left out.
     pub calls: Vec<CallSite>,
     /// The IR text, one instruction a line, when kept.

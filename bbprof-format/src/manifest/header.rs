@@ -6,7 +6,7 @@ use crate::{Digest, FormatError};
 /// First bytes of a manifest.
 pub const MAGIC: &[u8; 8] = b"BBPROFMF";
 /// Version of the manifest written and read here.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 const KIND: &str = "manifest";
 const HEADER_BYTES: usize = 64;

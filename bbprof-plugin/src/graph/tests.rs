@@ -48,6 +48,8 @@ impl Sample {
                 terminator: *terminator,
                 phis: 0,
                 weight: 100,
+                decided_before: 0,
+                reserved: 0,
             });
             instructions += len;
         }

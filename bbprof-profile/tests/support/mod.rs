@@ -155,6 +155,7 @@ impl ModuleMaker {
             opcodes,
             locations: node.places.iter().map(|(line, count)| (self.location(symbol, *line, None), *count)).collect(),
             last_location: node.places.last().map(|(line, _)| self.location(symbol, *line, None)),
+            decided_before: true,
             calls: node
                 .calls
                 .iter()
