@@ -11,7 +11,13 @@
 static inline void announce(enum raw_fate fate, int status, const char *exec_path) {
     struct process *process = process_current();
     if (process != NULL)
-        process_announce(process, fate, status, exec_path);
+        process_announce(process, fate, status, exec_path, false);
+}
+
+static inline void announce_exit(int status) {
+    struct process *process = process_current();
+    if (process != NULL)
+        process_announce(process, FATE_EXIT_AT_ONCE, status, NULL, true);
 }
 
 static inline void take_back(enum raw_fate fate) {

@@ -15,9 +15,10 @@ static bool name_is_taken(struct process *process) {
     return true;
 }
 
-/* Counts that are only in memory go to the file, as far as nobody goes on counting there. */
-static void rescue(struct process *process, bool others_count) {
+/* Counts that are only in memory go to the file. Those of threads that go on counting do at the very end only: the memory goes with the process. */
+static void rescue(struct process *process, bool others_count, bool is_end) {
     int32_t self = platform_thread_id();
+    others_count = others_count && !is_end;
     for (struct image *image = process->images; image != NULL; image = image->next) {
         path_tables_rescue(process, image, others_count);
         for (int bank = 0; bank < NUM_BANKS; bank++) {
@@ -70,7 +71,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) && process->pool_at == 0 &&
                  snapshot_save(process, fate, status, 0, process->raw.path, NULL) == 0;
     if (process->raw.in_use && !saved) {
-        rescue(process, others != 0);
+        rescue(process, others != 0, true);
         note_strangers(process, others);
         raw_set_fate(process, fate, status, others_running_at_end(process, running));
         if (others == 0)
@@ -79,7 +80,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     process_unlock(process);
 }
 
-void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path) {
+void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path, bool for_good) {
     /* vfork's child runs in its parent's memory. */
     if (process->finished || process->pid != platform_process_id())
         return;
@@ -92,9 +93,9 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         several_threads_look(process);
         thread_absorb_own_bank(process);
         int others = others_alive(process);
-        rescue(process, others != 0);
+        rescue(process, others != 0, for_good);
         note_strangers(process, others);
-        if (fate == FATE_EXIT_AT_ONCE && others != 0)
+        if (for_good && others != 0)
             pool_help(process);
         if (exec_path != NULL)
             entries_of_exec(exec_path, raw_log, process);
@@ -102,7 +103,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         raw_set_interrupted(process, handlers_running(process));
         raw_set_fate(process, fate, status, others_running_at_end(process, others));
         /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */
-        if (fate == FATE_EXIT_AT_ONCE && others == 0 && pool_take(process))
+        if (for_good && others == 0 && pool_take(process))
             return;
     }
     process_unlock(process);

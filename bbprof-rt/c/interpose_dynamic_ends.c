@@ -28,6 +28,7 @@ static struct {
     void (*quick_exit)(int);
     void (*abort)(void);
     void (*assert_fail)(const char *, const char *, unsigned, const char *);
+    int (*daemon)(int, int);
     int (*raise)(int);
     int (*kill)(pid_t, int);
     int (*killpg)(pid_t, int);
@@ -50,6 +51,7 @@ void interposer_prepare(void) {
     FIND(quick_exit, "quick_exit");
     FIND(abort, "abort");
     FIND(assert_fail, "__assert_fail");
+    FIND(daemon, "daemon");
     FIND(raise, "raise");
     FIND(kill, "kill");
     FIND(killpg, "killpg");
@@ -85,14 +87,14 @@ static int missing(void) {
 #define REAL(member) (interposer_prepare(), real.member)
 
 EXPORTED void _exit(int status) {
-    announce(FATE_EXIT_AT_ONCE, status, NULL);
+    announce_exit(status);
     if (REAL(exit_at_once) != NULL)
         real.exit_at_once(status);
     platform_exit(status);
 }
 
 EXPORTED void _Exit(int status) {
-    announce(FATE_EXIT_AT_ONCE, status, NULL);
+    announce_exit(status);
     if (REAL(exit_at_once_c99) != NULL)
         real.exit_at_once_c99(status);
     platform_exit(status);
@@ -118,6 +120,15 @@ EXPORTED void __assert_fail(const char *assertion, const char *file, unsigned li
     if (REAL(assert_fail) != NULL)
         real.assert_fail(assertion, file, line, function);
     __builtin_trap();
+}
+
+/* The caller ends within libc, its child comes back. */
+EXPORTED int daemon(int stays, int keeps) {
+    announce(FATE_EXIT_AT_ONCE, 0, NULL);
+    int failed = REAL(daemon) != NULL ? real.daemon(stays, keeps) : missing();
+    if (failed != 0)
+        take_back(FATE_EXIT_AT_ONCE);
+    return failed;
 }
 
 EXPORTED int raise(int number) {

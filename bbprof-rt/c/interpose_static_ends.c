@@ -2,12 +2,12 @@
 #include "endings.h"
 
 WRAPPED(void, _exit, int status) {
-    announce(FATE_EXIT_AT_ONCE, status, NULL);
+    announce_exit(status);
     __real__exit(status);
 }
 
 WRAPPED(void, _Exit, int status) {
-    announce(FATE_EXIT_AT_ONCE, status, NULL);
+    announce_exit(status);
     __real__Exit(status);
 }
 

@@ -81,8 +81,9 @@ uint64_t platform_number_behind(const char *path) {
     return number;
 }
 
-/* A thread that is past its last instruction in user space stays listed for a moment; only this flag of the kernel tells. */
+/* Flags of the kernel: a thread that is past its last instruction in user space stays listed for a moment; helpers of io_uring never have any. */
 #define FLAG_EXITING 4u
+#define FLAG_IO_WORKER 16u
 
 static void name_task_file(char path[64], int32_t thread, const char *name) {
     struct text text = text_in(path, 64);
@@ -95,7 +96,7 @@ static bool thread_runs(int32_t thread) {
     char path[64];
     uint64_t flags;
     name_task_file(path, thread, "/stat");
-    return platform_stat_field(path, 9, &flags) && (flags & FLAG_EXITING) == 0;
+    return platform_stat_field(path, 9, &flags) && (flags & (FLAG_EXITING | FLAG_IO_WORKER)) == 0;
 }
 
 /* Threads have other numbers in /proc where that is an outer namespace's. */

@@ -71,6 +71,7 @@ struct image {
 /* The file that is mapped over the counters. */
 struct raw_file {
     bool in_use;
+    bool is_new; /* nothing had its name when that was chosen */
     int file; /* only while it is being set up, else -1 */
     uint64_t device, inode;
     uint64_t length_bytes;
@@ -328,8 +329,8 @@ void several_threads_look(struct process *process);
 /* finish.c */
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */
 void process_finish(struct process *process, enum raw_fate fate, int status);
-/* The process is about to end without destructors: says so in the raw profile, which is right as it is. */
-void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path);
+/* The process is about to end without destructors: says so in the raw profile, which is right as it is. `for_good`: by a system call that comes next. */
+void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path, bool for_good);
 /* It has not ended. */
 void process_revoke(struct process *process, enum raw_fate fate);
 /* This many activations were left for ever in the middle of a block. */

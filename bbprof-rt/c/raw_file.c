@@ -40,16 +40,20 @@ void raw_fill_header(struct raw_header *header, const struct process *process, c
     header->at_reset = raw_guarded(process->at_reset);
 }
 
-/* Is this the file of our own process from before an exec? It keeps process id and start. */
-static bool is_our_own(const struct process *process, const char *path) {
+/* Whose counts are in the file of this name? */
+enum owner { NOBODY, OURS_BEFORE_EXEC, ANOTHERS };
+
+/* An exec keeps process id and start. Of another process only the same id may have brought it here: it came round, or is of another namespace. */
+static enum owner owner_of(const struct process *process, const char *path) {
     struct raw_header header;
     int file = platform_open(path, OPEN_READ);
     if (file < 0)
-        return false;
-    bool own = platform_read(file, &header, sizeof header) == (long)sizeof header && bytes_equal(header.magic, RAW_MAGIC, 8) &&
-               header.pid == (uint32_t)process->pid && header.start_ticks == process->start_ticks;
+        return NOBODY;
+    bool is_raw = platform_read(file, &header, sizeof header) == (long)sizeof header && bytes_equal(header.magic, RAW_MAGIC, 8);
     platform_close(file);
-    return own;
+    if (is_raw && header.pid == (uint32_t)process->pid && header.start_ticks == process->start_ticks)
+        return OURS_BEFORE_EXEC;
+    return is_raw && process->path_has_pid ? ANOTHERS : NOBODY;
 }
 
 static int choose_path(struct process *process) {
@@ -61,9 +65,11 @@ static int choose_path(struct process *process) {
     for (uint64_t number = 1; why == 0 && number <= NUMBERED_NAMES_TRIED; number++) {
         struct file_identity there;
         /* Where nothing is, or nothing that may be replaced, making the file tells what is wrong. */
-        if (platform_identify_path(path, &there) != 0 || !there.regular || !is_our_own(process, path))
+        process->raw.is_new = platform_identify_path(path, &there) == -ENOENT;
+        enum owner owner = process->raw.is_new || !there.regular ? NOBODY : owner_of(process, path);
+        if (owner == NOBODY)
             return 0;
-        path_insert_number(path, sizeof process->raw.path, wanted, "exec", number);
+        path_insert_number(path, sizeof process->raw.path, wanted, owner == ANOTHERS ? "again" : "exec", number);
     }
     return why != 0 ? why : -EEXIST;
 }
@@ -169,7 +175,12 @@ int raw_begin(struct process *process) {
 int raw_publish(struct process *process) {
     if (process->raw.file < 0)
         return 0;
-    int why = replace_finish(temporary_path(process), process->raw.path);
+    int why;
+    /* Another process of the same id may have taken the name meanwhile. */
+    do {
+        why = process->raw.is_new ? platform_rename_new(temporary_path(process), process->raw.path)
+                                  : replace_finish(temporary_path(process), process->raw.path);
+    } while (why == -EEXIST && process->raw.is_new && choose_path(process) == 0);
     if (why != 0) {
         complain(process, why);
         raw_abandon(process);

@@ -27,6 +27,7 @@ const DYNAMIC_SYMBOLS: &[&str] = &[
     "_Exit",
     "quick_exit",
     "abort",
+    "daemon",
     "__assert_fail",
     "raise",
     "kill",

@@ -151,3 +151,25 @@ fn the_least_stack() {
         assert_eq!(Exported::of(&[raw]).entries("thread"), Some(1), "{options:?}");
     }
 }
+
+/// Process ids come round, and each namespace has its own: what another process left under the same name stays.
+#[test]
+fn ids_that_come_again() {
+    let sandbox = Sandbox::new("again");
+    let program = compile(&sandbox);
+    let run = |shell: &str| {
+        let run = Run::new("sh").args(["-c", &format!("{shell} exec \"$0\" nothing")]).arg(&program);
+        run.env("TRUTH", sandbox.join("truth")).env("BBPROF_OUT", sandbox.join("raw/%p.bbraw")).ok();
+    };
+    run("");
+    let first = sandbox.raw_profiles("raw").remove(0);
+    let before = std::fs::read(&first).expect("just written");
+    for _ in 0..2 {
+        run(&format!("cp '{}' '{}'/$$.bbraw;", first.display(), sandbox.join("raw").display()));
+    }
+    let profiles = sandbox.raw_profiles("raw");
+    let again = profiles.iter().filter(|path| path.to_string_lossy().ends_with(".again1.bbraw"));
+    assert_eq!((again.count(), profiles.len()), (2, 5), "{profiles:?}");
+    let kept = profiles.iter().filter(|path| std::fs::read(path).expect("a file") == before).count();
+    assert_eq!(kept, 3, "the first and its copies");
+}

@@ -74,3 +74,35 @@ fn a_thread_that_waits_in_the_middle_of_a_block() {
     assert!(said_of_window.contains("7 other threads were running at the reset"), "{said_of_window}");
     assert_eq!(calls_in_window, Some(5), "nobody else counted");
 }
+
+const MANY_WINDOWS: &str = "\
+#include <bbprof.h>
+#include <stdlib.h>
+static volatile unsigned sink;
+__attribute__((noinline)) void leaf(unsigned i) { sink += i; }
+int main(int argc, char **argv) {
+  for (int window = atoi(argv[argc - 1]); window > 0; window--) {
+    for (unsigned i = 0; i < 100; i++)
+      leaf(i);
+    bbprof_dump(0);
+    bbprof_reset();
+  }
+  for (unsigned i = 0; i < 7; i++)
+    leaf(i);
+  return 0;
+}
+";
+
+/// Dumps of windows that a reset ended are in no pool, whatever other processes did.
+#[test]
+fn windows_of_pools() {
+    let sandbox = Sandbox::new("pool-windows");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bbprof-rt/c");
+    let compile = Run::new(tool("bbprof-cc")).args(["-O1", "-g", "-I"]).arg(include);
+    compile.arg(sandbox.write("many.c", MANY_WINDOWS)).arg("-o").arg(sandbox.join("many")).ok();
+    std::fs::create_dir(sandbox.join("raw")).expect("a folder in the sandbox");
+    for windows in ["3", "0"] {
+        Run::new(sandbox.join("many")).arg(windows).env("BBPROF_OUT", sandbox.join("raw/%m.bbraw")).ok();
+    }
+    assert_eq!(Exported::of(&[sandbox.join("raw")]).entries("leaf"), Some(314));
+}

@@ -110,9 +110,17 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Files {
         eprintln!("bbprof: left out {what} in {}, too", files[latest].display());
         earlier.into_iter().for_each(|file| left_out[file] = true);
     }
-    // A process that has not yet been added to its pool has a file of its own, which is the latest of its window.
-    let may_be_in_pools =
-        |head: &Head| head.extent == Extent::Snapshot && pools.values().any(|resets| resets.contains(&head.resets));
+    // A process that has not yet been added to its pool has a file of its own, which is the latest of its window. Of a process that came to a later window, no earlier
+    // one is in a pool.
+    let mut last_window: HashMap<Identity, u32> = HashMap::new();
+    for (_, head) in known() {
+        let last = last_window.entry(head.run).or_default();
+        *last = head.resets.max(*last);
+    }
+    let may_be_in_pools = |head: &Head| {
+        let ended_so = || pools.values().any(|resets| resets.contains(&head.resets));
+        head.extent == Extent::Snapshot && last_window.get(&head.run) == Some(&head.resets) && ended_so()
+    };
     let beside_pools: Vec<usize> =
         known().filter(|(file, head)| !left_out[*file] && may_be_in_pools(head)).map(|(file, _)| file).collect();
     if let Some(first) = beside_pools.first() {

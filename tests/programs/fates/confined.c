@@ -55,6 +55,28 @@ void dropped(void) {
     exit(87);
   end_exit();
 }
+/* Threads whose counters find no room in the file any more. */
+static int asked[2], answered[2];
+static void *server(void *unused) {
+  char byte;
+  while (read(asked[0], &byte, 1) == 1) {
+    work(2);
+    if (write(answered[1], &byte, 1) != 1)
+      break;
+  }
+  return unused;
+}
+void limited_threads(void) {
+  struct rlimit limit = {0, 0};
+  char byte = 0;
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0 || pipe(asked) != 0 || pipe(answered) != 0)
+    exit(87);
+  start(server, NULL);
+  for (unsigned i = 0; i < 1000; i++)
+    if (write(asked[1], &byte, 1) != 1 || read(answered[0], &byte, 1) != 1)
+      exit(86);
+  exit(20);
+}
 void shut(void) {
   close(0);
   close(1);

@@ -51,7 +51,7 @@ pthread_t start(void *(*function)(void *), void *argument);
   X(threads_fault) X(main_ends_first) X(threads_spin_exit) X(threads_spin_quietly) X(threads_spin_exec) X(bare_clone)              \
   X(coroutines) X(timer_threads) X(aio_threads) X(fork_exit) X(fork_quietly) X(fork_abort) X(fork_killed) X(fork_shot)             \
   X(fork_exec) X(fork_fork) X(fork_threads) X(thread_forks) X(spawn) X(vfork_exec) X(vfork_exit) X(shell) X(ifunc)                 \
-  X(refused_exit) X(refused_quietly) X(limited) X(rooted) X(dropped) X(shut) X(children) X(destructor_ends) X(destructor_exits)
+  X(refused_exit) X(refused_quietly) X(limited) X(rooted) X(dropped) X(limited_threads) X(becomes_daemon) X(kernel_threads) X(shut) X(children) X(destructor_ends) X(destructor_exits)
 
 #define DECLARE(name) void name(void);
 SCENARIOS(DECLARE)

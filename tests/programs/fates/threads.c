@@ -1,6 +1,9 @@
 /* threads.c: threads of all kinds, and ends while they run. */
 #include "scenarios.h"
 
+#include <linux/io_uring.h>
+#include <sys/mman.h>
+
 #include <aio.h>
 #include <dirent.h>
 #include <poll.h>
@@ -314,4 +317,30 @@ void aio_threads(void) {
   if (aio_read(&request) != 0)
     exit(95);
   await_notified(1);
+}
+/* A read that io_uring gives to a thread of the kernel's, which is listed among the process's. */
+void kernel_threads(void) {
+  struct io_uring_params about;
+  static char byte;
+  int ends[2];
+  memset(&about, 0, sizeof about);
+  int ring = (int)syscall(SYS_io_uring_setup, 1, &about);
+  if (ring >= 0 && pipe(ends) == 0) {
+    char *queue = mmap(NULL, about.sq_off.array + 4 * about.sq_entries, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+    struct io_uring_sqe *entry = mmap(NULL, sizeof *entry, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
+    if (queue == MAP_FAILED || entry == MAP_FAILED)
+      exit(92);
+    memset(entry, 0, sizeof *entry);
+    entry->opcode = IORING_OP_READ;
+    entry->flags = IOSQE_ASYNC;
+    entry->fd = ends[0];
+    entry->addr = (unsigned long)&byte;
+    entry->len = 1;
+    *(unsigned *)(void *)(queue + about.sq_off.array) = 0;
+    __atomic_store_n((unsigned *)(void *)(queue + about.sq_off.tail), 1, __ATOMIC_RELEASE);
+    syscall(SYS_io_uring_enter, ring, 1, 0, 0, NULL, 0);
+    usleep(20000);
+  }
+  work(30);
+  exit(19);
 }
