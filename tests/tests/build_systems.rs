@@ -312,6 +312,26 @@ fn a_cache_in_use_is_not_cleaned() {
     assert_eq!(clean().ok().stderr, "", "nothing is left to remove");
 }
 
+/// `bbprof clean` removes what bbprof made, whatever else goes by its name.
+#[test]
+fn a_folder_of_others_is_not_cleaned() {
+    let sandbox = Sandbox::new("clean-others");
+    let theirs = sandbox.write("out/bbprof/notes.txt", "precious\n");
+    let clean =
+        |more: &[&str]| Run::new(tool("bbprof")).args(["clean", "--keep-cache"]).args(more).in_folder(sandbox.path()).outcome();
+    let refused = clean(&["--target-dir", "out"]).expect_code(2);
+    assert!(refused.stderr.contains("out/bbprof: is not removed") && theirs.exists(), "{}", refused.stderr);
+    let nothing = clean(&[]).expect_code(0);
+    assert!(nothing.stderr.contains("no target directory is cleaned"), "{}", nothing.stderr);
+
+    sandbox.write("Cargo.toml", "[package]\nname = \"empty\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n");
+    sandbox.write("src/main.rs", "fn main() {}\n");
+    Run::new(tool("cargo-bbprof")).args(["bbprof", "build", "-q"]).in_folder(sandbox.path()).ok();
+    assert!(sandbox.join("target/bbprof/CACHEDIR.TAG").exists());
+    let cleaned = clean(&[]).expect_code(0);
+    assert!(cleaned.stderr.contains("removed") && !sandbox.join("target/bbprof").exists(), "{}", cleaned.stderr);
+}
+
 /// `bbprof.toml` holds for `bbprof-cc`, too; its command line wins; and what stands in response files is seen.
 #[test]
 fn settings_of_the_compiler_driver() {
