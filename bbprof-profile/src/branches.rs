@@ -4,7 +4,7 @@ use crate::arrivals::Flow;
 use crate::view::FunctionView;
 use crate::visits::jump;
 use crate::{BlockEdge, FileId};
-use bbprof_format::manifest::EdgeKind;
+use bbprof_format::manifest::{EdgeKind, LocationId};
 
 /// A conditional branch, a switch or an indirect jump.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Branch<'p> {
     pub block: u32,
     /// File and line of what decides, where they are known.
     pub place: Option<(FileId, u32)>,
+    /// Location of what decides.
+    pub(crate) location: Option<LocationId>,
     /// Its ways, in the order of the terminator; those to landing pads are marked by their kind.
     pub ways: Vec<BlockEdge>,
 }
@@ -51,20 +53,20 @@ pub(crate) fn branches_of<'p>(function: FunctionView<'p>, flow: &Flow) -> Vec<Br
         let decides = ways.iter().any(|way| matches!(way.kind, EdgeKind::Branch | EdgeKind::Switch | EdgeKind::Indirect));
         if ways.len() > 1 && decides {
             let node = ways[0].from_node;
-            let place = place_of_branch(function, flow, node);
-            branches.push(Branch { function, node, block: ways[0].from, place, ways: ways.to_vec() });
+            let location = location_of_branch(function, flow, node);
+            let place = location.and_then(|location| function.file_and_line(location));
+            branches.push(Branch { function, node, block: ways[0].from, place, location, ways: ways.to_vec() });
         }
     }
     branches
 }
 
-/// The line of a branch: that of its jump, unless the node has only the jump there; then that of the code before it.
-fn place_of_branch(function: FunctionView<'_>, flow: &Flow, node: u32) -> Option<(FileId, u32)> {
+/// The location of a branch: that of its jump, unless the node has only the jump there; then that of the code before it.
+fn location_of_branch(function: FunctionView<'_>, flow: &Flow, node: u32) -> Option<LocationId> {
     let description = &function.manifest.nodes[node as usize];
     let code_before = |jump| description.locations.iter().rev().map(|(location, _)| *location).find(|location| *location != jump);
-    let location = match jump(function, flow, node) {
+    match jump(function, flow, node) {
         Some(jump) => code_before(jump).or(Some(jump)),
         None => description.last_location.or_else(|| description.locations.last().map(|(location, _)| *location)),
-    };
-    function.file_and_line(location?)
+    }
 }

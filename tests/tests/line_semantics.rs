@@ -54,6 +54,82 @@ fn inlined_copies_are_summed_and_macros_count_where_they_are_used() {
     }
 }
 
+/// A function and its inlined copies, of which the function's own code never runs.
+const COPIES: &str = "\
+static volatile int sink;
+static int scaled(int x) {
+  return x * 3 + 1;
+}
+int even(int x) {
+  if (x & 1)
+    return scaled(x);
+  sink++;
+  return x;
+}
+int main(void) {
+  for (int i = 0; i < 10; i++)
+    sink += even(i + sink % 1);
+  return 0;
+}
+";
+
+#[test]
+fn annotated_functions_have_the_sum_over_their_copies() {
+    let sandbox = Sandbox::new("copies");
+    let source = sandbox.write("a.c", COPIES);
+    let (binary, raw) = (sandbox.join("program"), sandbox.join("run.bbraw"));
+    let options = ["-O1", "-g", "-fno-unroll-loops", "-fno-vectorize"];
+    Run::new(tool("bbprof-cc")).args(options).arg(&source).arg("-o").arg(&binary).ok();
+    Run::new(&binary).env("BBPROF_OUT", &raw).ok();
+    let annotate = |what: &str| Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg(what).ok().text();
+    let function = annotate("even");
+    let (head, lines) = function.split_once("a.c:5\n").unwrap();
+    assert!(head.contains("entered 0 times, 0 instructions; inlined copies were executed 10 times"), "{head}");
+    let of_file = annotate("a.c");
+    for line in lines.lines().filter(|line| !line.contains('*')) {
+        assert!(of_file.contains(line), "{line:?} is not in:\n{of_file}");
+    }
+    for line in ["5  int even", "6    if (x & 1)", "branch: 50.0 % / 50.0 %"] {
+        assert!(lines.contains(line), "{line:?} is not in:\n{lines}");
+    }
+    assert!(!lines.contains("main") && lines.contains("   10 "), "{lines}");
+    assert!(annotate("main").contains("entered 1 times") && !annotate("main").contains("inlined copies were"));
+}
+
+#[test]
+fn shares_of_a_switch_are_never_cut() {
+    let sandbox = Sandbox::new("switch");
+    let cases: String = (0..12).map(|way| format!("  case {way}: sink ^= {}; break;\n", way * 37)).collect();
+    let text = format!(
+        "static volatile int sink;\nstatic void choose(int a) {{\n  switch (a) {{\n{cases}  }}\n}}\n\
+         int main(void) {{\n  for (int i = 0; i < 1000; i++)\n    choose(i % 5 ? 7 : 12);\n  return 0;\n}}\n"
+    );
+    let source = sandbox.write("a.c", text);
+    let (binary, raw) = (sandbox.join("program"), sandbox.join("run.bbraw"));
+    Run::new(tool("bbprof-cc")).args(["-O0", "-g"]).arg(&source).arg("-o").arg(&binary).ok();
+    Run::new(&binary).env("BBPROF_OUT", &raw).ok();
+    for width in ["30", "62", "80", "200"] {
+        let shown = Run::new(tool("bbprof")).args(["annotate", "--width", width]).arg(&raw).arg("choose").ok().text();
+        let (_, behind) = shown.split_once("branch: ").unwrap();
+        let ways: Vec<&str> = behind.lines().take_while(|line| !line.contains("case")).flat_map(|line| line.split('/')).collect();
+        let ways: Vec<&str> = ways.into_iter().map(str::trim).filter(|way| !way.is_empty()).collect();
+        let expected: Vec<&str> = (0..13)
+            .map(|way| {
+                if way == 0 {
+                    "20.0 %"
+                } else if way == 8 {
+                    "80.0 %"
+                } else {
+                    "0.0 %"
+                }
+            })
+            .collect();
+        assert_eq!(ways, expected, "{shown}");
+        let limit: usize = width.parse::<usize>().unwrap().max(40);
+        assert!(shown.lines().filter(|line| line.contains('%')).all(|line| line.len() <= limit), "{shown}");
+    }
+}
+
 const TEMPLATE: &str = "\
 static volatile int sink;
 template <typename T> __attribute__((noinline)) void add(T x) {
