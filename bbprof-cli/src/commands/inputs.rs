@@ -328,15 +328,17 @@ fn is_profile(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == raw::EXTENSION || extension == merged::EXTENSION)
 }
 
-/// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest profile in the working
-/// directory, whichever is newer.
+/// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest raw profile in the working
+/// directory, whichever is newer. A merged profile is no run: it is taken where there is nothing else, and said.
 fn last_run() -> Result<Vec<PathBuf>> {
     let here = std::env::current_dir().context("working directory")?;
     let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     let mut entries: Vec<PathBuf> = std::fs::read_dir(&here).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.retain(|path| is_profile(path));
     entries.sort();
-    let newest = entries.iter().max_by_key(|path| written(path));
+    let (runs, merged): (Vec<PathBuf>, Vec<PathBuf>) =
+        entries.into_iter().partition(|path| path.extension().is_some_and(|extension| extension == raw::EXTENSION));
+    let newest = runs.iter().max_by_key(|path| written(path));
     // What cargo's environment and configuration say wins over what lies there from earlier.
     let own_target = cargo_config2::Config::load().ok().and_then(|config| config.build.target_dir);
     let targets = own_target.into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
@@ -348,11 +350,15 @@ fn last_run() -> Result<Vec<PathBuf>> {
         return expand(&[PathBuf::from(text.trim_end_matches('\n'))])
             .with_context(|| format!("{}: names the last run", last.display()));
     }
-    match newest {
+    if let Some(file) = newest {
+        if runs.len() > 1 {
+            eprintln!("bbprof: {}, the newest of {} profiles here", file.display(), runs.len());
+        }
+        return Ok(vec![file.clone()]);
+    }
+    match merged.iter().max_by_key(|path| written(path)) {
         Some(file) => {
-            if entries.len() > 1 {
-                eprintln!("bbprof: {}, the newest of {} profiles here", file.display(), entries.len());
-            }
+            eprintln!("bbprof: {}, a merged profile: no run is noted, and no raw profile is here", file.display());
             Ok(vec![file.clone()])
         }
         None => Err(Requirement(format!(
