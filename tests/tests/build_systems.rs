@@ -184,6 +184,26 @@ fn environment_for_make() {
     parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
 }
 
+/// make would take the parts of such a path for words of their own.
+#[test]
+fn environment_with_spaces_in_paths() {
+    let sandbox = Sandbox::new("env spaces");
+    let base = sandbox.join("ca che's");
+    copy_plugins(&base);
+    let refused = Run::new(tool("bbprof")).args(["env", "--sh"]).env("XDG_CACHE_HOME", &base).in_folder(sandbox.path()).outcome();
+    let said = refused.expect_code(2).stderr;
+    assert!(said.contains("rustc cannot load a plugin") && said.contains("make and other build systems cannot use"), "{said}");
+}
+
+/// Puts the plugins that are compiled already into another cache.
+fn copy_plugins(base: &Path) {
+    let usual =
+        std::env::var_os("XDG_CACHE_HOME").map_or_else(|| Path::new(&std::env::var("HOME").unwrap()).join(".cache"), PathBuf::from);
+    let cache = base.join("bbprof");
+    std::fs::create_dir_all(&cache).unwrap();
+    Run::new("cp").arg("-r").args([usual.join("bbprof/plugin"), cache]).ok();
+}
+
 /// Whichever linker `-fuse-ld` asks for.
 #[test]
 fn environment_for_other_linkers() {
@@ -278,11 +298,7 @@ fn a_cache_in_use_is_not_cleaned() {
     let (base, project) = (sandbox.join("cache"), sandbox.join("project"));
     let cache = base.join("bbprof");
     std::fs::create_dir_all(project.join("target/bbprof")).unwrap();
-    std::fs::create_dir_all(&cache).unwrap();
-    // The plugin that is compiled already.
-    let usual =
-        std::env::var_os("XDG_CACHE_HOME").map_or_else(|| Path::new(&std::env::var("HOME").unwrap()).join(".cache"), PathBuf::from);
-    Run::new("cp").arg("-r").args([usual.join("bbprof/plugin"), cache.clone()]).ok();
+    copy_plugins(&base);
     let compile = || {
         let mut command = std::process::Command::new(tool("bbprof-cc"));
         command.args(["-x", "c", "-c", "-", "-o", "unit.o"]).current_dir(&project).env("XDG_CACHE_HOME", &base);
