@@ -6,7 +6,10 @@ use crate::exit::require;
 use crate::plugin::{Counters, Extra, Filters, Part, PluginOptions, Storage, path_array, path_limit};
 use anyhow::{Context, Result};
 use clap::Args;
-use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error, IntoDeserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 /// Settings as the command line has them; files have the same keys.
@@ -28,21 +31,27 @@ pub(crate) struct Settings {
     pub path_array: Option<u64>,
     /// Leave away a part of the placement, to see what it gains; the counts are the same (repeatable)
     #[arg(long, value_enum, value_name = "PART")]
+    #[serde(deserialize_with = "one_or_more")]
     pub without: Vec<Part>,
     /// Ask for a part of the placement that is not there by default; the counts are the same (repeatable)
     #[arg(long, value_enum, value_name = "PART")]
+    #[serde(deserialize_with = "one_or_more")]
     pub with: Vec<Extra>,
     /// Instrument only functions whose symbol matches (repeatable)
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    #[serde(deserialize_with = "one_or_more")]
     pub include: Vec<String>,
     /// Leave out functions whose symbol matches (repeatable)
     #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    #[serde(deserialize_with = "one_or_more")]
     pub exclude_fn: Vec<String>,
     /// Instrument only functions whose source file matches, by its whole path or the end of it (repeatable)
     #[arg(long, value_name = "GLOB")]
+    #[serde(deserialize_with = "one_or_more")]
     pub include_file: Vec<String>,
     /// Leave out functions whose source file matches, by its whole path or the end of it (repeatable)
     #[arg(long, value_name = "GLOB")]
+    #[serde(deserialize_with = "one_or_more")]
     pub exclude_file: Vec<String>,
     /// Dependencies to instrument besides the workspace's members: none, all, or names [default: none]
     #[arg(long, value_name = "none|all|NAME,...")]
@@ -56,8 +65,29 @@ pub(crate) struct Settings {
     pub weights: Option<PathBuf>,
 }
 
+/// Of an option that is repeatable: `include = "a"` or `include = ["a", "b"]`.
+fn one_or_more<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    struct Values<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Values<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("a string or a list of strings")
+        }
+
+        fn visit_str<E: Error>(self, word: &str) -> Result<Vec<T>, E> {
+            Ok(vec![T::deserialize(word.into_deserializer())?])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<T>, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+    deserializer.deserialize_any(Values(PhantomData))
+}
+
 /// `deps = "a,b"` or `deps = ["a", "b"]`.
-fn word_or_list<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+fn word_or_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "deps: expected \"none\", \"all\", names with commas, or a list of names")]
     enum Either {
@@ -209,6 +239,16 @@ mod tests {
         std::fs::write(place.path().join("bbprof.toml"), "counters = \"blocks\"\nexclude-file = [\"x/**\"]\n").unwrap();
         let settings = Settings::from_file_above(&below).unwrap();
         assert_eq!((settings.counters, settings.exclude_file), (Some(Counters::Blocks), vec!["x/**".to_owned()]));
+        std::fs::write(below.join("bbprof.toml"), "include = \"add\"\nwith = \"registers\"\n").unwrap();
+        let settings = Settings::from_file_above(&below).unwrap();
+        assert_eq!((settings.include, settings.with), (vec!["add".to_owned()], vec![Extra::Registers]));
+        for (wrong, said) in
+            [("with = \"register\"", "unknown variant `register`"), ("include = 1", "a string or a list of strings")]
+        {
+            std::fs::write(below.join("bbprof.toml"), wrong).unwrap();
+            let error = Settings::from_file_above(&below).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
         std::fs::write(below.join("bbprof.toml"), "colour = 1\n").unwrap();
         let error = Settings::from_file_above(&below).unwrap_err().to_string();
         assert!(error.contains("bbprof.toml") && error.contains("unknown field `colour`"), "{error}");

@@ -144,6 +144,14 @@ fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(
     let plugin = plugin_with_options(installation, clang.major, options, say)?;
     let folder = linkers(installation, &clang.path)?;
     let bin = installation.root.join("bin");
+    for path in [&bin, &plugin, &folder] {
+        if !is_plain(path) {
+            require!(
+                "{}: make and other build systems cannot use a path with spaces or quotes; install bbprof in another folder, or set XDG_CACHE_HOME to one; CC=bbprof-cc works with all",
+                path.display()
+            );
+        }
+    }
     variables.push(("CC", bin.join("bbprof-cc").display().to_string()));
     variables.push(("CXX", bin.join("bbprof-c++").display().to_string()));
     let compile = format!("-fpass-plugin={}", plugin.display());
@@ -154,6 +162,11 @@ fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(
         variables.push((name, words.join(" ")));
     }
     Ok(())
+}
+
+/// Whether build systems take a path for one word: they split their variables at spaces, and hand them to a shell.
+fn is_plain(path: &Path) -> bool {
+    !path.to_string_lossy().contains(|c: char| c.is_whitespace() || "'\"\\$`&;|()<>*?#".contains(c))
 }
 
 /// A folder in which clang finds the shim by the name of whichever linker `-fuse-ld` asks for.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// First bytes of a merged profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFMG";
 /// Version written and read here.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// File name extension.
 pub const EXTENSION: &str = "bbprof";
 
@@ -33,6 +33,10 @@ pub struct Process {
     pub executable: String,
     /// Process id; 0 for those of a pool.
     pub pid: u32,
+    /// When its file was begun, in nanoseconds since 1970; 0 for those of a pool. No two processes of one id have the same.
+    pub begun_ns: u64,
+    /// Its counts are those since this reset.
+    pub resets: u32,
     /// How many processes.
     pub number: u64,
     /// How it ended, in words: `exit 0`, `signal 11 (SIGSEGV)`.
@@ -98,6 +102,8 @@ mod tests {
             processes: vec![Process {
                 executable: "/bin/app".into(),
                 pid: 7,
+                begun_ns: 1_700_000_000,
+                resets: 0,
                 number: 1,
                 fate: "exit 0".into(),
                 caveat: None,

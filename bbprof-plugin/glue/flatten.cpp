@@ -107,6 +107,14 @@ private:
   DenseMap<const Instruction *, std::pair<uint64_t, uint64_t>> Places;
 };
 
+// The module's source file. rustc may give a name of its own in its place; the compile unit has the file.
+static StringRef sourceOf(const Module &M) {
+  const NamedMDNode *Units = M.getNamedMetadata("llvm.dbg.cu");
+  if (Units && Units->getNumOperands() == 1)
+    return cast<DICompileUnit>(Units->getOperand(0))->getFilename();
+  return M.getSourceFileName();
+}
+
 FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &Noted, bool KeepText, bool OnlyTagged, bool Optimized)
     : Noted(Noted), Optimized(Optimized) {
   for (Function &F : M) {
@@ -122,7 +130,7 @@ FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &N
     Texts.emplace(M);
   for (FlatFunction &Flat : Functions)
     flatten(Flat, FunctionViews.emplace_back(BbprofFunction{}), FAM, Texts ? &*Texts : nullptr);
-  View.source = text(M.getSourceFileName());
+  View.source = text(sourceOf(M));
   View.llvm_version = text(LLVM_VERSION_STRING);
   View.pic_without_pie = M.getPICLevel() != PICLevel::NotPIC && M.getPIELevel() == PIELevel::Default;
   View.strings = Strings.data();

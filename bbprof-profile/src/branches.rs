@@ -17,8 +17,8 @@ pub struct Branch<'p> {
     pub block: u32,
     /// File and line of what decides, where they are known.
     pub place: Option<(FileId, u32)>,
-    /// The column there; 0 = unknown.
-    pub column: u32,
+    /// Location of what decides.
+    pub(crate) location: Option<LocationId>,
     /// Its ways, in the order of the terminator; those to landing pads are marked by their kind.
     pub ways: Vec<BlockEdge>,
 }
@@ -55,8 +55,7 @@ pub(crate) fn branches_of<'p>(function: FunctionView<'p>, flow: &Flow) -> Vec<Br
             let node = ways[0].from_node;
             let location = location_of_branch(function, flow, node);
             let place = location.and_then(|location| function.file_and_line(location));
-            let column = location.map_or(0, |location| function.module.locations[location.0 as usize].column);
-            branches.push(Branch { function, node, block: ways[0].from, place, column, ways: ways.to_vec() });
+            branches.push(Branch { function, node, block: ways[0].from, place, location, ways: ways.to_vec() });
         }
     }
     branches

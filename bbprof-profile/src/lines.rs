@@ -13,7 +13,7 @@ use crate::{FileId, Profile};
 use bbprof_format::manifest::EdgeKind;
 use bbprof_format::{Digest, is_lambda_invoker, is_thunk};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Counts of all source lines of a profile.
@@ -98,7 +98,25 @@ impl LineTable {
     /// Counts the lines of some functions.
     #[must_use]
     pub fn of_functions(functions: &[FunctionView<'_>]) -> Self {
-        let parts: Vec<FunctionLines<'_>> = functions.par_iter().map(|function| FunctionLines::new(*function)).collect();
+        Self::sum(functions.par_iter().map(|function| FunctionLines::new(*function, None)).collect())
+    }
+
+    /// Counts the lines of some functions of the source, told by file and line of their definition and linker symbol: those of their own code, and of their
+    /// inlined copies wherever these are. What is inlined there is part of both.
+    #[must_use]
+    pub fn of_copies(profile: &Profile, is_wanted: impl Fn(Option<FileId>, u32, &str) -> bool + Sync) -> Self {
+        let functions: Vec<FunctionView<'_>> = profile.functions().collect();
+        let parts = functions.into_par_iter().filter_map(|function| {
+            if is_wanted(function.file(), function.line(), function.symbol()) {
+                return Some(FunctionLines::new(function, None));
+            }
+            let scopes = scopes_within(function, &is_wanted);
+            (!scopes.is_empty()).then(|| FunctionLines::new(function, Some(scopes)))
+        });
+        Self::sum(parts.collect())
+    }
+
+    fn sum(parts: Vec<FunctionLines<'_>>) -> Self {
         let mut table = Self::default();
         let mut lines: Vec<(FileId, u32, Line)> = parts.iter().flat_map(|part| part.lines.iter().copied()).collect();
         lines.par_sort_unstable_by_key(|(file, line, _)| (*file, *line));
@@ -114,8 +132,7 @@ impl LineTable {
                 total.inlined += function.inlined;
                 total.last_line = total.last_line.max(function.last_line);
             }
-            for (file, (line, column), node, outcomes) in part.branches {
-                let key = BranchKey { line, column, symbol: part.symbol.to_owned(), shape: part.shape, node };
+            for (file, key, outcomes) in part.branches {
                 let branches = &mut table.files.entry(file).or_default().branches;
                 branches.entry(key).and_modify(|sum| add_ways(sum, &outcomes)).or_insert(outcomes);
             }
@@ -138,6 +155,22 @@ fn sum(lines: &[(FileId, u32, Line)]) -> Line {
     })
 }
 
+/// The inlined copies in a function that are wanted, or are inlined into one that is.
+fn scopes_within(function: FunctionView<'_>, is_wanted: impl Fn(Option<FileId>, u32, &str) -> bool) -> BTreeSet<Scope> {
+    let copies = inlined_copies(function);
+    let is_wanted = |copy: &InlinedCopy<'_>| {
+        let Some((_, file, line)) = copy.first_line() else { return false };
+        is_wanted(function.file_of(file), line, function.module.string(copy.location.function))
+    };
+    let wanted: BTreeSet<Scope> = copies.iter().filter(|(_, copy)| is_wanted(copy)).map(|(scope, _)| *scope).collect();
+    let around = |(_, inlined_at): &Scope| {
+        let call = &function.module.locations[(*inlined_at)?.0 as usize];
+        Some((call.function, call.inlined_at))
+    };
+    let is_within = |scope: &Scope| std::iter::successors(Some(*scope), around).any(|scope| wanted.contains(&scope));
+    copies.into_keys().filter(|scope| !wanted.is_empty() && is_within(scope)).collect()
+}
+
 /// The inlined copies in a function, and how often each was executed.
 type Copies<'p> = BTreeMap<Scope, (InlinedCopy<'p>, u128)>;
 
@@ -149,18 +182,18 @@ fn is_rust(function: FunctionView<'_>, (_, file, _): Instance) -> bool {
 /// What one function adds to the table.
 struct FunctionLines<'p> {
     symbol: &'p str,
-    shape: Digest,
+    /// The inlined copies to which they belong; `None` = all of the function.
+    scopes: Option<BTreeSet<Scope>>,
     lines: Vec<(FileId, u32, Line)>,
     functions: Vec<(FileId, u32, &'p str, SourceFunction)>,
-    branches: Vec<(FileId, (u32, u32), u32, Vec<Outcome>)>,
+    branches: Vec<(FileId, BranchKey, Vec<Outcome>)>,
 }
 
 impl<'p> FunctionLines<'p> {
-    fn new(function: FunctionView<'p>) -> Self {
+    fn new(function: FunctionView<'p>, scopes: Option<BTreeSet<Scope>>) -> Self {
         let mut flow = Flow::of(function);
-        let branches = located_branches(function, &flow);
-        let mut lines =
-            Self { symbol: function.symbol(), shape: function.manifest.shape, lines: Vec::new(), functions: Vec::new(), branches };
+        let mut lines = Self { symbol: function.symbol(), scopes, lines: Vec::new(), functions: Vec::new(), branches: Vec::new() };
+        lines.add_branches(function, &flow);
         let executed = |(scope, copy): (Scope, InlinedCopy<'p>)| {
             let executions = copy.executions(function, &mut flow);
             (scope, (copy, executions))
@@ -225,9 +258,29 @@ impl<'p> FunctionLines<'p> {
         }
     }
 
-    fn add_line(&mut self, function: FunctionView<'p>, (_, file, number): Instance, line: Line) {
-        if let Some(file) = function.file_of(file) {
+    fn add_line(&mut self, function: FunctionView<'p>, (scope, file, number): Instance, line: Line) {
+        if let (Some(file), true) = (function.file_of(file), self.has(&scope)) {
             self.lines.push((file, number, line));
+        }
+    }
+
+    /// Whether what stands in this scope is to be counted.
+    fn has(&self, scope: &Scope) -> bool {
+        self.scopes.as_ref().is_none_or(|scopes| scopes.contains(scope))
+    }
+
+    /// The branches whose line is known.
+    fn add_branches(&mut self, function: FunctionView<'p>, flow: &Flow) {
+        let outcome = |way: &crate::BlockEdge| Outcome { count: way.count, unwinds: way.kind == EdgeKind::Unwind };
+        for branch in branches_of(function, flow) {
+            let Some(((file, line), location)) = branch.place.zip(branch.location) else { continue };
+            let location = &function.module.locations[location.0 as usize];
+            let (scope, ..) = instance(location);
+            if self.has(&scope) {
+                let (symbol, shape) = (self.symbol.to_owned(), function.manifest.shape);
+                let key = BranchKey { line, column: location.column, symbol, shape, node: branch.node };
+                self.branches.push((file, key, branch.ways.iter().map(outcome).collect()));
+            }
         }
     }
 
@@ -245,13 +298,14 @@ impl<'p> FunctionLines<'p> {
                 own_last_line = own_last_line.max(location.line);
             }
         }
-        if let (Some(file), true) = (function.file(), manifest.line > 0 && !forwards(function)) {
+        let own = (manifest.symbol, None);
+        if let (Some(file), true) = (function.file(), self.has(&own) && manifest.line > 0 && !forwards(function)) {
             let entries = u128::from(function.counts.entries);
             let own = SourceFunction { entries, inlined: 0, last_line: own_last_line };
             self.functions.push((file, manifest.line, self.symbol, own));
         }
-        for (copy, executions) in copies.values() {
-            let Some((_, file, line)) = copy.first_line() else { continue };
+        for (scope, (copy, executions)) in copies {
+            let Some((_, file, line)) = copy.first_line().filter(|_| self.has(scope)) else { continue };
             if is_lambda_invoker(module.string(copy.location.function)) {
                 continue;
             }
@@ -274,14 +328,4 @@ fn forwards(function: FunctionView<'_>) -> bool {
     };
     // The thunk of a function with a variable number of arguments is a copy of it.
     is_lambda_invoker(function.symbol()) || is_thunk(function.symbol()) && !has_own_line()
-}
-
-/// The branches whose line is known: file, line and column, node, outcomes.
-fn located_branches(function: FunctionView<'_>, flow: &Flow) -> Vec<(FileId, (u32, u32), u32, Vec<Outcome>)> {
-    let outcome = |way: &crate::BlockEdge| Outcome { count: way.count, unwinds: way.kind == EdgeKind::Unwind };
-    let located = |branch: crate::Branch<'_>| {
-        let (file, line) = branch.place?;
-        Some((file, (line, branch.column), branch.node, branch.ways.iter().map(outcome).collect()))
-    };
-    branches_of(function, flow).into_iter().filter_map(located).collect()
 }

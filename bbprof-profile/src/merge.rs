@@ -153,6 +153,8 @@ mod tests {
         let process = Process {
             executable: "/app".into(),
             pid,
+            begun_ns: 5,
+            resets: 0,
             number: 1,
             fate: "exit 0".into(),
             caveat: None,

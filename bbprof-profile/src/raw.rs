@@ -25,6 +25,8 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
     let process = Process {
         executable: text(&raw.process.executable),
         pid: raw.process.pid,
+        begun_ns: raw.process.begun_ns,
+        resets: raw.ending.resets,
         number: 1,
         fate: raw.fate_in_words(),
         caveat: of_process,
@@ -36,7 +38,7 @@ pub fn merged_from_raw(raw: RawProfile) -> MergedProfile {
     } else {
         let of_ending = |(ending, number): &(Ending, u64)| {
             let (fate, caveat) = (ending.in_words(None), caveat(ending, *number));
-            Process { pid: 0, number: *number, fate, caveat, ..process.clone() }
+            Process { pid: 0, begun_ns: 0, resets: 0, number: *number, fate, caveat, ..process.clone() }
         };
         raw.pooled.iter().map(of_ending).collect()
     };

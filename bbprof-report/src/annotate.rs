@@ -1,6 +1,6 @@
 //! Source with counts: for a function or a whole file, each line with its count and the ways its branches went.
 
-use crate::called::{WAYS, shell_word};
+use crate::called::{Called, WAYS, shell_word};
 use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
@@ -12,8 +12,8 @@ use std::ops::RangeInclusive;
 /// What to annotate.
 #[derive(Clone, Debug)]
 pub enum Subject<'p> {
-    /// The instantiations of one function: their own code, and what is inlined into it.
-    Functions(Vec<FunctionView<'p>>),
+    /// The instantiations of one function that have code of their own, and what else is called so: inlined copies.
+    Functions(Vec<FunctionView<'p>>, Called),
     /// All code of a source file.
     File(FileId),
 }
@@ -73,6 +73,7 @@ fn suggestion(nearest: &[String]) -> String {
 /// When nothing, or more than one thing, has this name.
 pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p>, AnnotateError> {
     for is_called in WAYS {
+        let called = || Called { word: wanted.to_owned(), is_called };
         let found: Vec<FunctionView<'p>> =
             profile.functions().filter(|function| is_called(wanted, function.symbol(), function.name())).collect();
         let mut places: Vec<(Option<FileId>, u32)> = found.iter().map(|function| (function.file(), function.line())).collect();
@@ -80,7 +81,7 @@ pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p
         places.dedup();
         match places.len() {
             0 => {}
-            1 => return Ok(Subject::Functions(found)),
+            1 => return Ok(Subject::Functions(found, called())),
             _ => {
                 let distinct = |name: fn(&FunctionView<'p>) -> String| found.iter().map(name).collect::<BTreeSet<_>>();
                 let symbols = distinct(|function| function.symbol().to_owned());
@@ -91,7 +92,7 @@ pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p
                 if candidates.len() > 1 {
                     return Err(AnnotateError::Ambiguous { wanted: wanted.to_owned(), candidates });
                 }
-                return Ok(Subject::Functions(found));
+                return Ok(Subject::Functions(found, called()));
             }
         }
     }
@@ -161,43 +162,51 @@ pub fn annotate(
             let Some(source) = table.files.get(file) else { return Ok(()) };
             write_source(profile, *file, source, 1..=u32::MAX, &read, style, out)
         }
-        Subject::Functions(functions) => {
+        Subject::Functions(functions, called) => {
             // Static functions of several files may have one symbol.
             let mut by_place: BTreeMap<(Option<FileId>, u32), Vec<FunctionView<'_>>> = BTreeMap::new();
             for function in functions {
                 by_place.entry((function.file(), function.line())).or_default().push(*function);
             }
-            for (position, functions) in by_place.values().enumerate() {
+            for (position, (place, functions)) in by_place.into_iter().enumerate() {
                 if position > 0 {
                     writeln!(out)?;
                 }
-                write_function(profile, functions, &read, style, out)?;
+                let is_wanted = |file, line, symbol: &str| (file, line) == place && called.is(symbol);
+                let table = LineTable::of_copies(profile, is_wanted);
+                write_function(profile, &functions, &table, &read, style, out)?;
             }
             Ok(())
         }
     }
 }
 
-/// The instantiations of one function.
+/// The instantiations of one function, with the lines of all its copies.
 fn write_function(
     profile: &Profile,
     functions: &[FunctionView<'_>],
+    table: &LineTable,
     read: &impl Fn(&str) -> io::Result<String>,
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let table = LineTable::of_functions(functions);
     let Some(first) = functions.first() else { return Ok(()) };
     let entries: u128 = functions.iter().map(|function| u128::from(function.counts.entries)).sum();
     let instructions: u128 = functions.iter().map(|function| function.counts.instructions).sum();
     let copies = if functions.len() > 1 { format!(" ({} instantiations)", functions.len()) } else { String::new() };
     writeln!(out, "{}{copies}", one_line(first.name()))?;
-    writeln!(out, "entered {} times, {} instructions", grouped(entries), grouped(instructions))?;
-    let Some(file) = first.file() else {
-        return writeln!(out, "no source is known for it: it was compiled without debug information");
+    let source = first.file().and_then(|file| Some((file, table.files.get(&file)?)));
+    let of_source = || source.iter().flat_map(|(_, source)| &source.functions).filter(|((line, _), _)| *line == first.line());
+    let inlined = match of_source().map(|(_, function)| function.inlined).sum() {
+        0 => String::new(),
+        times => format!("; inlined copies were executed {} times, which the lines count, too", grouped(times)),
     };
-    let Some(source) = table.files.get(&file) else { return Ok(()) };
-    let last = source.functions.iter().filter(|((line, _), _)| *line == first.line()).map(|(_, f)| f.last_line).max();
+    writeln!(out, "entered {} times, {} instructions{inlined}", grouped(entries), grouped(instructions))?;
+    if first.file().is_none() {
+        return writeln!(out, "no source is known for it: it was compiled without debug information");
+    }
+    let last = of_source().map(|(_, function)| function.last_line).max();
+    let Some((file, source)) = source else { return Ok(()) };
     write_source(profile, file, source, first.line()..=last.unwrap_or(u32::MAX), read, style, out)
 }
 
@@ -248,7 +257,7 @@ fn write_source(
     Ok(())
 }
 
-/// A line below the source line for each of its branches: the share of every way.
+/// Below the source line, the share of every way of each of its branches, in lines that are cut between ways only.
 fn write_ways(source: &SourceLines, number: u32, width: usize, style: Style, out: &mut dyn Write) -> io::Result<()> {
     for outcomes in source.branches_of(number) {
         let counts: Option<Vec<u64>> = outcomes.iter().map(|outcome| outcome.count).collect();
@@ -256,9 +265,16 @@ fn write_ways(source: &SourceLines, number: u32, width: usize, style: Style, out
         let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();
         if total > 0 {
             let ways: Vec<String> = counts.iter().map(|count| format!("{} %", percent(u128::from(*count), total))).collect();
-            let text = format!("{:width$}          branch: {}", "", ways.join(" / "));
-            // A switch of many ways fills a line, not more.
-            writeln!(out, "{}", style.paint(Some(Paint::Faint), &cut_middle(&text, style.width)))?;
+            let mut text = format!("{:width$}          branch: {}", "", ways[0]);
+            for way in &ways[1..] {
+                if text.len() + " / ".len() + way.len() > style.width {
+                    writeln!(out, "{}", style.paint(Some(Paint::Faint), &text))?;
+                    text = format!("{:width$}                / {way}", "");
+                } else {
+                    text = format!("{text} / {way}");
+                }
+            }
+            writeln!(out, "{}", style.paint(Some(Paint::Faint), &text))?;
         }
     }
     Ok(())

@@ -1,10 +1,24 @@
 //! What users may call a function.
 
 use crate::place::short_name;
-use bbprof_profile::{without_generics, without_parameters};
+use bbprof_profile::{demangle, without_generics, without_parameters};
 
 /// Whether this word calls the function with this linker symbol and demangled name.
-type IsCalled = fn(word: &str, symbol: &str, name: &str) -> bool;
+pub(crate) type IsCalled = fn(word: &str, symbol: &str, name: &str) -> bool;
+
+/// How a function was asked for.
+#[derive(Clone, Debug)]
+pub struct Called {
+    pub(crate) word: String,
+    pub(crate) is_called: IsCalled,
+}
+
+impl Called {
+    /// Whether the function with this linker symbol was.
+    pub(crate) fn is(&self, symbol: &str) -> bool {
+        (self.is_called)(&self.word, symbol, &demangle(symbol))
+    }
+}
 
 /// The ways of calling a function, the closest first: who is called so in one way is meant by none of the later ones.
 pub(crate) const WAYS: [IsCalled; 6] = [

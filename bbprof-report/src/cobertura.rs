@@ -93,10 +93,12 @@ fn write_document<W: Write>(xml: &mut Writer<W>, root: &str, packages: &Packages
     xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let doctype = "coverage SYSTEM \"http://cobertura.sourceforge.net/xml/coverage-04.dtd\"";
     xml.write_event(Event::DocType(BytesText::from_escaped(doctype)))?;
+    // Of a program without lines nothing is known: no share is all.
+    let rate = |rate: Rate| if all.lines.all == 0 { "0.0000".to_owned() } else { rate.text() };
     let version = concat!("bbprof ", env!("CARGO_PKG_VERSION"));
     let coverage = xml.create_element("coverage").with_attributes([
-        ("line-rate", &*all.lines.text()),
-        ("branch-rate", &*all.branches.text()),
+        ("line-rate", &*rate(all.lines)),
+        ("branch-rate", &*rate(all.branches)),
         ("lines-covered", &*all.lines.hit.to_string()),
         ("lines-valid", &*all.lines.all.to_string()),
         ("branches-covered", &*all.branches.hit.to_string()),

@@ -200,6 +200,7 @@ impl<'p> FunctionJson<'p> {
 struct BlockJson<'p> {
     id: u32,
     count: u64,
+    instructions: u128,
     opcodes: Opcodes<'p>,
     lines: Vec<LineJson<'p>>,
     calls: Vec<&'p str>,
@@ -220,6 +221,7 @@ impl<'p> BlockJson<'p> {
         Self {
             id: block.id(),
             count: block.count(),
+            instructions: block.instructions(),
             opcodes: Opcodes(block.opcodes()),
             lines: block.positions().into_iter().map(line).collect(),
             calls: block.callees().collect(),

@@ -41,6 +41,7 @@ pub use annotate::{AnnotateError, Subject, annotate, find_subject};
 pub use annotate_ir::write_ir;
 pub use bias::write_bias;
 pub use blocks_csv::write_csv;
+pub use called::Called;
 pub use callgrind::write_callgrind;
 pub use cobertura::write_cobertura;
 pub use copies::{SizeOf, write_copies, write_ledger};

@@ -526,17 +526,6 @@ fn lost_or_exact(outcome: &Outcome, raw: &Path) {
     }
 }
 
-/// The same process twice is added twice, as was asked for, and said.
-#[test]
-fn one_process_in_two_files() {
-    let (parcel, run) = profiled();
-    let copy = parcel.sandbox.join("copy.bbraw");
-    std::fs::copy(&run.raw, &copy).unwrap();
-    let verified = Run::new(tool("bbprof")).arg("verify").args([&run.raw, &copy]).ok();
-    assert!(verified.stderr.contains("are of one process: its counts are added 2 times"), "{}", verified.stderr);
-    assert_eq!(Run::new(tool("bbprof")).arg("verify").arg(&copy).ok().stderr, "");
-}
-
 /// Numbers that may be wrong are not shown without a word, whatever shows them.
 #[test]
 fn counts_that_are_not_exact_are_called_so_everywhere() {

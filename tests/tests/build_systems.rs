@@ -184,6 +184,26 @@ fn environment_for_make() {
     parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
 }
 
+/// make would take the parts of such a path for words of their own.
+#[test]
+fn environment_with_spaces_in_paths() {
+    let sandbox = Sandbox::new("env spaces");
+    let base = sandbox.join("ca che's");
+    copy_plugins(&base);
+    let refused = Run::new(tool("bbprof")).args(["env", "--sh"]).env("XDG_CACHE_HOME", &base).in_folder(sandbox.path()).outcome();
+    let said = refused.expect_code(2).stderr;
+    assert!(said.contains("rustc cannot load a plugin") && said.contains("make and other build systems cannot use"), "{said}");
+}
+
+/// Puts the plugins that are compiled already into another cache.
+fn copy_plugins(base: &Path) {
+    let usual =
+        std::env::var_os("XDG_CACHE_HOME").map_or_else(|| Path::new(&std::env::var("HOME").unwrap()).join(".cache"), PathBuf::from);
+    let cache = base.join("bbprof");
+    std::fs::create_dir_all(&cache).unwrap();
+    Run::new("cp").arg("-r").args([usual.join("bbprof/plugin"), cache]).ok();
+}
+
 /// Whichever linker `-fuse-ld` asks for.
 #[test]
 fn environment_for_other_linkers() {
@@ -278,11 +298,7 @@ fn a_cache_in_use_is_not_cleaned() {
     let (base, project) = (sandbox.join("cache"), sandbox.join("project"));
     let cache = base.join("bbprof");
     std::fs::create_dir_all(project.join("target/bbprof")).unwrap();
-    std::fs::create_dir_all(&cache).unwrap();
-    // The plugin that is compiled already.
-    let usual =
-        std::env::var_os("XDG_CACHE_HOME").map_or_else(|| Path::new(&std::env::var("HOME").unwrap()).join(".cache"), PathBuf::from);
-    Run::new("cp").arg("-r").args([usual.join("bbprof/plugin"), cache.clone()]).ok();
+    copy_plugins(&base);
     let compile = || {
         let mut command = std::process::Command::new(tool("bbprof-cc"));
         command.args(["-x", "c", "-c", "-", "-o", "unit.o"]).current_dir(&project).env("XDG_CACHE_HOME", &base);
@@ -310,6 +326,26 @@ fn a_cache_in_use_is_not_cleaned() {
     assert!(cleaned.stderr.contains(&format!("removed {}", cache.display())), "{}", cleaned.stderr);
     assert!(!cache.exists());
     assert_eq!(clean().ok().stderr, "", "nothing is left to remove");
+}
+
+/// `bbprof clean` removes what bbprof made, whatever else goes by its name.
+#[test]
+fn a_folder_of_others_is_not_cleaned() {
+    let sandbox = Sandbox::new("clean-others");
+    let theirs = sandbox.write("out/bbprof/notes.txt", "precious\n");
+    let clean =
+        |more: &[&str]| Run::new(tool("bbprof")).args(["clean", "--keep-cache"]).args(more).in_folder(sandbox.path()).outcome();
+    let refused = clean(&["--target-dir", "out"]).expect_code(2);
+    assert!(refused.stderr.contains("out/bbprof: is not removed") && theirs.exists(), "{}", refused.stderr);
+    let nothing = clean(&[]).expect_code(0);
+    assert!(nothing.stderr.contains("no target directory is cleaned"), "{}", nothing.stderr);
+
+    sandbox.write("Cargo.toml", "[package]\nname = \"empty\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n");
+    sandbox.write("src/main.rs", "fn main() {}\n");
+    Run::new(tool("cargo-bbprof")).args(["bbprof", "build", "-q"]).in_folder(sandbox.path()).ok();
+    assert!(sandbox.join("target/bbprof/CACHEDIR.TAG").exists());
+    let cleaned = clean(&[]).expect_code(0);
+    assert!(cleaned.stderr.contains("removed") && !sandbox.join("target/bbprof").exists(), "{}", cleaned.stderr);
 }
 
 /// `bbprof.toml` holds for `bbprof-cc`, too; its command line wins; and what stands in response files is seen.

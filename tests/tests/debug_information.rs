@@ -46,6 +46,16 @@ fn of_c() {
         Run::new(&program).env("BBPROF_OUT", &raw).ok();
         // Whoever says -g0 wants no lines at all.
         assert_eq!(report_has(&raw, "a.c:1"), !options.contains(&"-g0"), "{options:?}");
+        for kind in ["lcov=-", "cobertura=-"] {
+            let export = Run::new(tool("bbprof")).args(["export", kind]).arg(&raw).ok();
+            assert_eq!(
+                export.stderr.contains("no source line is known"),
+                options.contains(&"-g0"),
+                "{options:?}: {}",
+                export.stderr
+            );
+            assert_eq!(export.text().contains("line-rate=\"0.0000\""), kind.starts_with('c') && options.contains(&"-g0"));
+        }
     }
     let assembly = sandbox.write("b.S", ".text\n.globl f\nf: ret\n");
     for (options, has_any) in [(&["-c"][..], false), (&["-c", "-g"], true)] {

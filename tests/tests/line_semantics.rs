@@ -2,27 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use bbprof_tests::{Cargo, Run, Sandbox, gcov_lines, tool, traced_files};
+use bbprof_tests::{Run, Sandbox, gcov_lines, lines, named_lines, package, tool};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::path::Path;
-
-/// Compiles and runs a source file; gives the trace file's lines of it, by a `//= NAME` at the end of each line that has one.
-fn lines(sandbox: &Sandbox, compiler: &str, name: &str, text: &str, options: &[&str]) -> BTreeMap<String, u64> {
-    let source = sandbox.write(name, text);
-    let (binary, raw) = (sandbox.join("program"), sandbox.join("run.bbraw"));
-    Run::new(tool(compiler)).args(options).arg(&source).arg("-o").arg(&binary).in_folder(sandbox.path()).ok();
-    let _ = std::fs::remove_file(&raw);
-    Run::new(&binary).env("BBPROF_OUT", &raw).in_folder(sandbox.path()).ok();
-    named_lines(&raw, &source, text)
-}
-
-fn named_lines(raw: &Path, source: &Path, text: &str) -> BTreeMap<String, u64> {
-    let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(raw).ok().text();
-    let traced = &traced_files(&trace)[source.to_str().unwrap()];
-    let named = (1_u32..).zip(text.lines()).filter_map(|(number, line)| Some((number, line.split_once("//= ")?.1.to_owned())));
-    named.filter_map(|(number, name)| Some((name, *traced.lines.get(&number)?))).collect()
-}
 
 const INLINED: &str = "\
 #include <stdio.h>
@@ -51,6 +32,82 @@ fn inlined_copies_are_summed_and_macros_count_where_they_are_used() {
         let lines = lines(&sandbox, "bbprof-cc", "a.c", INLINED, &[level, "-g", "-fno-unroll-loops"]);
         assert_eq!((lines["inlined"], lines["its body"]), (21, 21), "{level}");
         assert_eq!((lines["first call"], lines["second call"], lines["third call"], lines["macro"]), (10, 10, 1, 10), "{level}");
+    }
+}
+
+/// A function and its inlined copies, of which the function's own code never runs.
+const COPIES: &str = "\
+static volatile int sink;
+static int scaled(int x) {
+  return x * 3 + 1;
+}
+int even(int x) {
+  if (x & 1)
+    return scaled(x);
+  sink++;
+  return x;
+}
+int main(void) {
+  for (int i = 0; i < 10; i++)
+    sink += even(i + sink % 1);
+  return 0;
+}
+";
+
+#[test]
+fn annotated_functions_have_the_sum_over_their_copies() {
+    let sandbox = Sandbox::new("copies");
+    let source = sandbox.write("a.c", COPIES);
+    let (binary, raw) = (sandbox.join("program"), sandbox.join("run.bbraw"));
+    let options = ["-O1", "-g", "-fno-unroll-loops", "-fno-vectorize"];
+    Run::new(tool("bbprof-cc")).args(options).arg(&source).arg("-o").arg(&binary).ok();
+    Run::new(&binary).env("BBPROF_OUT", &raw).ok();
+    let annotate = |what: &str| Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg(what).ok().text();
+    let function = annotate("even");
+    let (head, lines) = function.split_once("a.c:5\n").unwrap();
+    assert!(head.contains("entered 0 times, 0 instructions; inlined copies were executed 10 times"), "{head}");
+    let of_file = annotate("a.c");
+    for line in lines.lines().filter(|line| !line.contains('*')) {
+        assert!(of_file.contains(line), "{line:?} is not in:\n{of_file}");
+    }
+    for line in ["5  int even", "6    if (x & 1)", "branch: 50.0 % / 50.0 %"] {
+        assert!(lines.contains(line), "{line:?} is not in:\n{lines}");
+    }
+    assert!(!lines.contains("main") && lines.contains("   10 "), "{lines}");
+    assert!(annotate("main").contains("entered 1 times") && !annotate("main").contains("inlined copies were"));
+}
+
+#[test]
+fn shares_of_a_switch_are_never_cut() {
+    let sandbox = Sandbox::new("switch");
+    let cases: String = (0..12).map(|way| format!("  case {way}: sink ^= {}; break;\n", way * 37)).collect();
+    let text = format!(
+        "static volatile int sink;\nstatic void choose(int a) {{\n  switch (a) {{\n{cases}  }}\n}}\n\
+         int main(void) {{\n  for (int i = 0; i < 1000; i++)\n    choose(i % 5 ? 7 : 12);\n  return 0;\n}}\n"
+    );
+    let source = sandbox.write("a.c", text);
+    let (binary, raw) = (sandbox.join("program"), sandbox.join("run.bbraw"));
+    Run::new(tool("bbprof-cc")).args(["-O0", "-g"]).arg(&source).arg("-o").arg(&binary).ok();
+    Run::new(&binary).env("BBPROF_OUT", &raw).ok();
+    for width in ["30", "62", "80", "200"] {
+        let shown = Run::new(tool("bbprof")).args(["annotate", "--width", width]).arg(&raw).arg("choose").ok().text();
+        let (_, behind) = shown.split_once("branch: ").unwrap();
+        let ways: Vec<&str> = behind.lines().take_while(|line| !line.contains("case")).flat_map(|line| line.split('/')).collect();
+        let ways: Vec<&str> = ways.into_iter().map(str::trim).filter(|way| !way.is_empty()).collect();
+        let expected: Vec<&str> = (0..13)
+            .map(|way| {
+                if way == 0 {
+                    "20.0 %"
+                } else if way == 8 {
+                    "80.0 %"
+                } else {
+                    "0.0 %"
+                }
+            })
+            .collect();
+        assert_eq!(ways, expected, "{shown}");
+        let limit: usize = width.parse::<usize>().unwrap().max(40);
+        assert!(shown.lines().filter(|line| line.contains('%')).all(|line| line.len() <= limit), "{shown}");
     }
 }
 
@@ -221,60 +278,6 @@ fn functions_on_one_line() {
     }
 }
 
-const LEFT_AT_ONCE: &str = "\
-static volatile int limit = 3;
-static void mayThrow(int x) { if (x > 100) throw x; }
-static int first(int x) {
-  for (;;) { //= endless
-    if (x > limit) //= test
-      return 1; //= left
-    x++; //= next
-  }
-}
-static int tried(int x) {
-  try {
-    mayThrow(x); //= call
-  } //= end of try
-  catch (int thrown) { //= catch
-    return thrown; //= caught
-  }
-  if (x < 0 && //= one
-      limit > x) //= other
-    return 2; //= both
-  if (x >= 0) {
-    limit = 3;
-  } else if (x < -5) { //= otherwise
-    limit = 4;
-  }
-  return 0;
-}
-int main() {
-  int sum = 0;
-  for (int i = 10; i < 20; i++)
-    sum += first(i) + tried(i);
-  int turns = 0;
-  for (int i = 0; i < 9; i++)
-    for (;;) { //= some turns
-      if (turns >= 2) //= test of them
-        break;
-      turns++;
-    }
-  return sum != 10;
-}
-";
-
-/// Lines of which only a jump ran are executed lines.
-#[test]
-fn ends_of_blocks_that_nothing_else_ran_in() {
-    let sandbox = Sandbox::new("left-at-once");
-    let lines = lines(&sandbox, "bbprof-c++", "left.cpp", LEFT_AT_ONCE, &["-O0"]);
-    assert_eq!(["endless", "test", "left", "call", "end of try", "one"].map(|name| lines[name]), [10; 6]);
-    for never in ["next", "caught", "other", "both", "otherwise"] {
-        assert_eq!(lines[never], 0, "{never}");
-    }
-    assert_eq!((lines["some turns"], lines["test of them"]), (11, 11), "what begins and what turns");
-}
-
 const TIGHT: &str = "\
 static volatile int sink;
 static inline int mix(int x) { //= inlined
@@ -408,143 +411,4 @@ fn thunks_and_invokers_are_no_functions_of_the_source() {
         let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
         assert!(trace.contains(",_ZN1C4nextEv\n") && !trace.contains("_ZThn"), "{trace}");
     }
-}
-
-const ASSERTED: &str = "\
-#include <assert.h>
-#include <stdbool.h>
-#include <stdio.h>
-__attribute__((noinline)) static void note(int ok) { static volatile int n; n += ok; }
-__attribute__((noinline)) static int area(int w, int h) {
-  int ok = w > 0;
-  note(ok); //= between
-  assert(ok); //= assertion
-  return w * h;
-}
-__attribute__((noinline)) static int work(int *p) { static volatile int n; return n + (p != NULL); }
-__attribute__((noinline)) static int *other(int *p, int n) { static int *volatile next; return n > 3 ? next : p; }
-__attribute__((noinline)) static int find(int *p) {
-  int turn;
-  for (turn = 0; turn < 200; turn++) { //= left at once
-    if (p != NULL)
-      return work(p); //= found
-    p = other(p, turn);
-  }
-  return -1;
-}
-bool more(int i) { if (i > 1000) printf(\"?\"); return i < 10; }
-void body(int i) { if (i > 1000) printf(\"?\"); }
-int main(void) {
-  int s = 0;
-  int *volatile here = &s;
-  for (int i = 1; i <= 100; i++)
-    s += area(i, 2) + find(here);
-  for (int i = 0; //= head
-       more(i); i++) //= condition
-    body(i); //= body
-  printf(\"%d\\n\", s);
-}
-";
-
-/// What an assertion, or a loop that is left at once, has besides its jump is code that never ran.
-#[test]
-fn lines_that_decide_on_what_was_computed_before() {
-    let sandbox = Sandbox::new("asserted");
-    for level in ["-O0", "-O1", "-O2"] {
-        let lines = lines(&sandbox, "bbprof-cc", "asserted.c", ASSERTED, &[level, "-g", "-Wno-everything"]);
-        assert_eq!(["between", "assertion", "left at once", "found"].map(|name| lines[name]), [100; 4], "{level}");
-        if level == "-O0" {
-            assert_eq!(["head", "condition", "body"].map(|name| lines[name]), [11, 11, 10]);
-        }
-        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
-        assert!(!trace.contains("\nBRDA:7,") && trace.contains("\nBRDA:8,0,0,"), "{level}: {trace}");
-    }
-}
-
-const DECIDING: &str = "\
-fn step(n: u32) -> u32 {
-    if n % 4 == 0 { //= condition
-        n - 1 //= arm
-    } else {
-        n //= other
-    }
-}
-
-fn insert(n: u32) -> (u32, bool) {
-    (n * 2, n < 1000)
-}
-
-fn main() {
-    let mut sum = 1;
-    let table = [1, 2, 3];
-    for n in 1..=100 {
-        if n % 2 == 0 { //= in a loop
-            sum += table[n as usize % 3]; //= indexed
-        }
-        sum += step(n); //= call
-        let (value, ok) = insert(n); //= flag
-        assert!(ok); //= assertion
-        sum += value;
-    }
-    std::hint::black_box(sum);
-}
-";
-
-/// A package of one file.
-fn package(sandbox: &Sandbox, name: &str, text: &str) -> (Cargo, std::path::PathBuf) {
-    sandbox.write("Cargo.toml", &format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n"));
-    sandbox.write("Cargo.lock", &format!("version = 4\n\n[[package]]\nname = \"{name}\"\nversion = \"0.1.0\"\n"));
-    (Cargo::new(sandbox.path(), sandbox.join("target")), sandbox.write("src/main.rs", text))
-}
-
-/// The end of an arm is no way back, wherever rustc puts the blocks of its checks.
-#[test]
-fn decisions_of_rust_count_once() {
-    let sandbox = Sandbox::new("deciding");
-    let (package, source) = package(&sandbox, "deciding", DECIDING);
-    package.profiled("run", &["--quiet", "--no-report"], &sandbox).ok();
-    let lines = named_lines(&sandbox.raw_profiles("raw")[0], &source, DECIDING);
-    let names = ["condition", "arm", "other", "in a loop", "indexed", "call", "flag", "assertion"];
-    assert_eq!(names.map(|name| lines[name]), [100, 25, 75, 100, 50, 100, 100, 100]);
-}
-
-const CLOSURES: &str = "\
-fn main() {
-    let n: u32 = (0..10u32).filter(|&x| if x < 100 { true } else { false }).map(|x| if x > 100 { 1 } else { 2 }).sum();
-    println!(\"{n}\");
-}
-";
-
-/// Branches of functions that are one in the source are summed, and others are not: a static function of a header in two modules, two closures on a line.
-#[test]
-fn branches_of_copies_are_summed() {
-    let sandbox = Sandbox::new("clamps");
-    sandbox.write("clamp.h", "static int clamp(int n) {\n  if (n > 100)\n    return 100;\n  return n;\n}\n");
-    let source = |name: &str| format!("#include \"clamp.h\"\nint f{name}(int n) {{ return clamp(n); }}\n");
-    let main = "int fa(int), fb(int);\nint main(void) {\n  int s = 0;\n  for (int i = 0; i < 1000; i++)\n    s += fa(i);\n  return s + fb(5) < 0;\n}\n";
-    let [a, b, main] =
-        [("a.c", &source("a")[..]), ("b.c", &source("b")), ("m.c", main)].map(|(name, text)| sandbox.write(name, text));
-    let branches = |raw: &Path| -> Vec<String> {
-        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(raw).ok().text();
-        trace.lines().filter(|line| line.starts_with("BRDA:2,")).map(str::to_owned).collect()
-    };
-    for order in [[&a, &b], [&b, &a]] {
-        let (binary, raw) = (sandbox.join("clamps"), sandbox.join("clamps.bbraw"));
-        Run::new(tool("bbprof-cc"))
-            .args(["-O0", "-g"])
-            .args(order)
-            .arg(&main)
-            .arg("-o")
-            .arg(&binary)
-            .in_folder(sandbox.path())
-            .ok();
-        let _ = std::fs::remove_file(&raw);
-        Run::new(&binary).env("BBPROF_OUT", &raw).ok();
-        assert_eq!(branches(&raw), ["BRDA:2,0,0,899", "BRDA:2,0,1,102"]);
-    }
-    let sandbox = Sandbox::new("closures");
-    let (package, _) = package(&sandbox, "closures", CLOSURES);
-    package.profiled("run", &["--quiet", "--no-report"], &sandbox).ok();
-    let ways = branches(&sandbox.raw_profiles("raw")[0]);
-    assert_eq!(ways, ["BRDA:2,0,0,10", "BRDA:2,0,1,0", "BRDA:2,1,0,0", "BRDA:2,1,1,10"]);
 }

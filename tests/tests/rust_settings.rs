@@ -64,6 +64,20 @@ fn mangling_of_symbols() {
     check(&package, &sandbox, "true false false\n");
 }
 
+/// The compiler's own name of a part of a crate says nobody anything: what has no place in the source is of its source, too.
+#[test]
+fn modules_of_functions_without_a_place() {
+    let sandbox = Sandbox::new("modules");
+    let package = package(&sandbox);
+    package.profiled("run", &["--quiet", "--no-report", "--exclude-fn", "flags.*main"], &sandbox).ok();
+    let exported = Run::new(tool("bbprof")).args(["export", "json=-"]).args(sandbox.raw_profiles("raw")).ok().text();
+    let exported: serde_json::Value = serde_json::from_str(&exported).unwrap();
+    for list in ["functions", "skipped"] {
+        let modules: Vec<&str> = exported[list].as_array().unwrap().iter().map(|it| it["module"].as_str().unwrap()).collect();
+        assert!(!modules.is_empty() && modules.iter().all(|module| *module == "src/main.rs"), "{list}: {modules:?}");
+    }
+}
+
 /// Fat LTO of code that is not optimised, or not all of it: what it makes the program's own is counted as without.
 #[test]
 fn unoptimised_code_in_fat_lto() {

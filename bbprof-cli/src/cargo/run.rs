@@ -6,6 +6,7 @@ use super::context::Context;
 use super::killed::{self, Child};
 use crate::cache;
 use crate::cache_lock::InUse;
+use crate::clean::TAG;
 use crate::commands;
 use anyhow::{Context as _, Result};
 use bbprof_format::raw::signal_name;
@@ -60,10 +61,9 @@ fn record_signal(process: Child, runs: &Path, signal: u8) {
 fn prepare(context: &Context) -> Result<()> {
     let ours = context.target_dir.join("bbprof");
     std::fs::create_dir_all(&ours).with_context(|| format!("{}: cannot make the target directory", ours.display()))?;
-    let tag = ours.join("CACHEDIR.TAG");
+    let (name, text) = TAG;
+    let tag = ours.join(name);
     if !tag.exists() {
-        let text =
-            "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is made by bbprof; `cargo bbprof clean` removes it.\n";
         cache::write_atomically(&tag, text.as_bytes())?;
     }
     let name = context.our_dir.file_name().context("our directory has a name")?;

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     };
     let style = args.look.style(&std::io::stdout());
     if args.ir {
-        let Subject::Functions(functions) = &subject else {
+        let Subject::Functions(functions, _) = &subject else {
             require!("{wanted:?} is a file; --ir shows functions");
         };
         to_stdout(|out| functions.iter().try_for_each(|function| write_ir(&profile, *function, style, out)))?;

@@ -190,7 +190,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
                     total.open_branches
                 );
             }
-            if path.as_os_str() != "-" {
+            // Where there is something to read, the total is in it.
+            if path.as_os_str() != "-" || total.all == 0 {
                 tell_total(name, total);
             }
         }

@@ -1,7 +1,7 @@
 //! From the words of a command line to counters and profiles: raw, merged, folders of both, or the last run.
 
 use super::progress::Progress;
-use super::repeated::{Files, without_repeated};
+use super::repeated::{Summed, stretches, without_repeated};
 use crate::exit::Requirement;
 use crate::locate::{MapFinder, MissingMap};
 use anyhow::{Context, Result, anyhow, bail};
@@ -57,7 +57,7 @@ impl Loaded {
         // Another input may have the map in it, or come from where the map is.
         let mut waiting: Vec<(PathBuf, Option<MergedProfile>)> = Vec::new();
         let mut in_profiles: HashSet<BuildId> = HashSet::new();
-        let (inputs, mut num_damaged) = each_input(profiles, strict, |path, part| {
+        let (mut summed, mut num_damaged) = each_input(profiles, strict, |path, part| {
             let with_map = part.images.iter().filter(|image| image.map.is_some());
             in_profiles.extend(with_map.map(|image| image.build_id));
             match locate_maps(&mut finder, &in_profiles, &part) {
@@ -76,12 +76,13 @@ impl Loaded {
                 locate_maps(&mut finder, &in_profiles, &part)?;
                 Ok(merger.add(part)?)
             });
-            refused.extend(taken.err().map(|error| error.context(path.display().to_string())));
+            if let Err(error) = taken {
+                summed.leave_out(&path);
+                refused.push(error.context(path.display().to_string()));
+            }
         }
         num_damaged += skip(refused, strict || merger.is_empty())?;
-        if num_damaged == 0 {
-            inputs.tell_twice();
-        }
+        summed.tell_twice();
         Ok(Self { merged: merger.finish(), num_damaged, finder })
     }
 
@@ -118,23 +119,29 @@ fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
     Ok(refused.len())
 }
 
-/// Reads the inputs one after the other and hands them on; gives their files, and the number of damaged ones, which are named and left out.
+/// Reads the inputs one after the other and hands them on; gives where the counts of each process are, and the number of damaged ones, which are named and left out.
 /// An input is damaged, too, when `take` refuses it. When `strict`, or when there is only one, the first such error ends it. Those whose build maps are
 /// not found are named last, unless there are no others.
 pub(crate) fn each_input(
     profiles: &[PathBuf],
     strict: bool,
     mut take: impl FnMut(&Path, MergedProfile) -> Result<()>,
-) -> Result<(Files, usize)> {
-    let inputs = without_repeated(if profiles.is_empty() { last_run()? } else { expand(profiles)? });
-    let files = &inputs.paths;
+) -> Result<(Summed, usize)> {
+    let files = without_repeated(if profiles.is_empty() { last_run()? } else { expand(profiles)? });
+    let mut summed = Summed::default();
     let mut num_damaged = 0;
     let mut without_map = Vec::new();
     let progress = Progress::new("profiles", files.len());
     for chunk in files.chunks(FILES_AT_ONCE) {
         let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_input(path, profiles)).collect();
         for (path, part) in chunk.iter().zip(parts) {
-            let taken = part.and_then(|part| progress.aside(|| take(path, part))).with_context(|| path.display().to_string());
+            let taken = part.and_then(|part| {
+                let stretches = stretches(&part.processes);
+                progress.aside(|| take(path, part))?;
+                summed.add(path, stretches);
+                Ok(())
+            });
+            let taken = taken.with_context(|| path.display().to_string());
             progress.step();
             match taken {
                 Ok(()) => {}
@@ -153,7 +160,7 @@ pub(crate) fn each_input(
     if num_damaged == files.len() {
         bail!("none of the {num_damaged} inputs can be read");
     }
-    Ok((inputs, num_damaged))
+    Ok((summed, num_damaged))
 }
 
 /// Decoded images by build id, each looked for and decoded once.
@@ -321,15 +328,17 @@ fn is_profile(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == raw::EXTENSION || extension == merged::EXTENSION)
 }
 
-/// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest profile in the working
-/// directory, whichever is newer.
+/// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest raw profile in the working
+/// directory, whichever is newer. A merged profile is no run: it is taken where there is nothing else, and said.
 fn last_run() -> Result<Vec<PathBuf>> {
     let here = std::env::current_dir().context("working directory")?;
     let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     let mut entries: Vec<PathBuf> = std::fs::read_dir(&here).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.retain(|path| is_profile(path));
     entries.sort();
-    let newest = entries.iter().max_by_key(|path| written(path));
+    let (runs, merged): (Vec<PathBuf>, Vec<PathBuf>) =
+        entries.into_iter().partition(|path| path.extension().is_some_and(|extension| extension == raw::EXTENSION));
+    let newest = runs.iter().max_by_key(|path| written(path));
     // What cargo's environment and configuration say wins over what lies there from earlier.
     let own_target = cargo_config2::Config::load().ok().and_then(|config| config.build.target_dir);
     let targets = own_target.into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
@@ -341,11 +350,15 @@ fn last_run() -> Result<Vec<PathBuf>> {
         return expand(&[PathBuf::from(text.trim_end_matches('\n'))])
             .with_context(|| format!("{}: names the last run", last.display()));
     }
-    match newest {
+    if let Some(file) = newest {
+        if runs.len() > 1 {
+            eprintln!("bbprof: {}, the newest of {} profiles here", file.display(), runs.len());
+        }
+        return Ok(vec![file.clone()]);
+    }
+    match merged.iter().max_by_key(|path| written(path)) {
         Some(file) => {
-            if entries.len() > 1 {
-                eprintln!("bbprof: {}, the newest of {} profiles here", file.display(), entries.len());
-            }
+            eprintln!("bbprof: {}, a merged profile: no run is noted, and no raw profile is here", file.display());
             Ok(vec![file.clone()])
         }
         None => Err(Requirement(format!(

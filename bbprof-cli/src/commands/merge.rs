@@ -1,10 +1,12 @@
 //! `bbprof merge`: one profile out of many.
 
-use super::inputs::{Loaded, MapArgs};
+use super::inputs::{Loaded, MapArgs, read_profile};
 use super::outcome::Outcome;
 use super::output::to_file;
+use crate::exit::require;
 use anyhow::Result;
-use std::path::PathBuf;
+use bbprof_format::merged::MergedProfile;
+use std::path::{Path, PathBuf};
 
 /// Sum profiles into one that needs neither the inputs nor their build maps
 ///
@@ -12,7 +14,7 @@ use std::path::PathBuf;
 /// first.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// The merged profile (.bbprof)
+    /// The merged profile (.bbprof); takes the place of no file but a profile whose processes are all among those that are merged
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Stop at an input that is damaged, or whose build map is not found, instead of leaving it out
@@ -28,6 +30,21 @@ pub(crate) struct MergeArgs {
 pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
     let mut loaded = Loaded::read(&args.profiles, &args.maps, args.strict)?;
     loaded.read_maps()?;
+    keep_what_is_not_in(&loaded.merged, &args.output)?;
     to_file(&args.output, |out| out.write_all(&loaded.merged.encode()))?;
     Ok(if loaded.num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
+}
+
+/// Makes sure that nothing is lost of a file that is where the sum is to be written.
+fn keep_what_is_not_in(sum: &MergedProfile, output: &Path) -> Result<()> {
+    let is_there = std::fs::metadata(output).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+    let is_in_sum =
+        || read_profile(output).is_ok_and(|there| there.processes.iter().all(|process| sum.processes.contains(process)));
+    if is_there && !is_in_sum() {
+        require!(
+            "{}: is there and is no profile of processes that are merged, so it would be lost; name another file behind -o, or remove it",
+            output.display()
+        );
+    }
+    Ok(())
 }

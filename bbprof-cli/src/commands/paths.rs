@@ -47,7 +47,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     let functions = match function {
         None => profile.functions().collect(),
         Some(wanted) => match find_subject(&profile, &wanted.to_string_lossy()).map_err(|error| Requirement(error.to_string()))? {
-            Subject::Functions(functions) => functions,
+            Subject::Functions(functions, _) => functions,
             Subject::File(_) => require!("{}: is a source file; name a function", wanted.display()),
         },
     };

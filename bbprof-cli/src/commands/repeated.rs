@@ -1,10 +1,11 @@
 //! Files whose counts are in another of the files, too.
 //!
 //! A snapshot's are in whatever its process wrote later, up to the next reset. A process's own are in a pool if a kill came between adding it
-//! there and removing its file.
+//! there and removing its file. What is asked for several times is told.
 
+use bbprof_format::merged::Process;
 use bbprof_format::raw::{Extent, Head, Identity, ImageCounts, RawProfile};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -42,37 +43,47 @@ fn latest(window: &[usize], files: &[PathBuf], is: impl Fn(&usize, Extent) -> bo
     ended.or_else(|| window.iter().filter_map(counted).max().map(|(.., file)| file))
 }
 
-/// Files of one process, each to its end: of the same counts.
-fn of_one_process(
-    windows: &HashMap<(Identity, u32), Vec<usize>>,
-    files: &[PathBuf],
-    heads: &[Option<Head>],
-) -> BTreeSet<Vec<PathBuf>> {
-    let ended = |file: &&usize| heads[**file].is_some_and(|head| head.extent == Extent::Ended);
-    let of_window = |window: &Vec<usize>| window.iter().filter(ended).map(|file| files[*file].clone()).collect::<Vec<_>>();
-    windows.values().map(of_window).filter(|ended| ended.len() > 1).collect()
-}
+/// A stretch of one process: its id, when it began, after how many resets.
+type Stretch = (u32, u64, u32);
 
-/// Files to be summed.
-#[derive(Debug)]
-pub(crate) struct Files {
-    pub paths: Vec<PathBuf>,
-    /// Those of one process which are summed all the same: each is what was asked for.
-    twice: BTreeSet<Vec<PathBuf>>,
-}
+/// In which files the counts of each process are that were summed: those of raw profiles, and those that merged ones have in them.
+#[derive(Debug, Default)]
+pub(crate) struct Summed(BTreeMap<Stretch, Vec<PathBuf>>);
 
-impl Files {
-    /// Says which counts were added more than once.
+impl Summed {
+    /// Takes note of what was summed; the processes of pools are not told apart.
+    pub(crate) fn add(&mut self, path: &Path, stretches: Vec<Stretch>) {
+        stretches.into_iter().for_each(|stretch| self.0.entry(stretch).or_default().push(path.to_owned()));
+    }
+
+    /// Forgets a file that was left out after all.
+    pub(crate) fn leave_out(&mut self, path: &Path) {
+        self.0.values_mut().for_each(|files| files.retain(|file| file != path));
+    }
+
+    /// Says which counts were added more than once: each file is what was asked for.
     pub(crate) fn tell_twice(&self) {
-        for files in &self.twice {
-            let (first, second) = (files[0].display(), files[1].display());
-            eprintln!("bbprof: {first} and {second} are of one process: its counts are added {} times", files.len());
-        }
+        let mut repeated = self.0.iter().filter(|(_, files)| files.len() > 1);
+        let Some(((pid, ..), files)) = repeated.next() else { return };
+        let (first, second) = (files[0].display(), files[1].display());
+        let places = if files[0] == files[1] { first.to_string() } else { format!("{first} and {second}") };
+        let more = match repeated.count() {
+            0 => String::new(),
+            1 => "; so it is with another process".to_owned(),
+            more => format!("; so it is with {more} more processes"),
+        };
+        eprintln!("bbprof: {places}: the counts of process {pid} are added {} times{more}", files.len());
     }
 }
 
+/// What [`Summed`] notes of processes.
+pub(crate) fn stretches(processes: &[Process]) -> Vec<Stretch> {
+    let single = processes.iter().filter(|process| process.pid != 0);
+    single.map(|process| (process.pid, process.begun_ns, process.resets)).collect()
+}
+
 /// Leaves out what would be summed twice, and says so.
-pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Files {
+pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let heads: Vec<Option<Head>> = files.iter().map(|path| head(path)).collect();
     let known = || heads.iter().enumerate().filter_map(|(file, head)| Some((file, (*head)?)));
     let pools = known().filter(|(_, head)| head.extent == Extent::Pool);
@@ -101,7 +112,6 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Files {
             repeated.entry(latest).or_default().extend(window.iter().copied().filter(|file| *file != latest && earlier(file)));
         }
     }
-    let twice = of_one_process(&windows, &files, &heads);
     for (latest, earlier) in repeated.into_iter().filter(|(_, earlier)| !earlier.is_empty()) {
         let what = match earlier[..] {
             [one] => format!("{}: its counts are", files[one].display()),
@@ -131,6 +141,5 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Files {
         );
     }
     beside_pools.into_iter().for_each(|file| left_out[file] = true);
-    let paths = files.into_iter().zip(left_out).filter(|(_, left_out)| !left_out).map(|(path, _)| path).collect();
-    Files { paths, twice }
+    files.into_iter().zip(left_out).filter(|(_, left_out)| !left_out).map(|(path, _)| path).collect()
 }

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
     // Its lines are never cut: each is an exception with its reason.
     let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
     let mut verdict = Verdict::new(style);
-    let (inputs, num_skipped) = each_input(&args.input.profiles, false, |_, part| {
+    let (summed, num_skipped) = each_input(&args.input.profiles, false, |_, part| {
         let profile = images.solve(part)?;
         to_stdout(|out| {
             verdict.add(&profile, out)?;
@@ -51,9 +51,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
         })
     })?;
     num_damaged += num_skipped;
-    if num_skipped == 0 {
-        inputs.tell_twice();
-    }
+    summed.tell_twice();
     to_stdout(|out: &mut dyn Write| verdict.finish(out))?;
     let agrees = against.map_or(Ok(true), |against| compare(args, &against))?;
     Ok(match (verdict.is_exact() && agrees, num_damaged) {

@@ -39,6 +39,19 @@ fn the_last_run() {
     // A newer profile beside it wins.
     age("target/bbprof/last", 45);
     assert_eq!(turns(&folder.bbprof(&["export", "lcov=-"])), Some(6));
+    // What was merged is no run, however new it is.
+    assert_eq!(folder.bbprof(&["merge", "-o", "usual.bbprof", "a.bbraw", "b.bbraw"]).code, 0);
+    age("target/bbprof/last", 20);
+    let noted = folder.bbprof(&["export", "lcov=-"]);
+    assert_eq!((turns(&noted), noted.err.contains("usual.bbprof")), (Some(30), false), "{}", noted.err);
+    fs::remove_file(folder.path("target/bbprof/last")).expect("removed");
+    assert_eq!(turns(&folder.bbprof(&["export", "lcov=-"])), Some(6));
+    for name in ["a.bbraw", "b.bbraw", "c.bbraw"] {
+        fs::remove_file(folder.path(name)).expect("removed");
+    }
+    let merged = folder.bbprof(&["export", "lcov=-"]);
+    assert_eq!(turns(&merged), Some(11));
+    assert!(merged.err.contains("usual.bbprof, a merged profile: no run is noted"), "{}", merged.err);
 }
 
 #[test]

@@ -210,6 +210,8 @@ impl Run {
         let process = Process {
             executable: "/bin/app".into(),
             pid: 7,
+            begun_ns: 5,
+            resets: 0,
             number: 1,
             fate: "exit 0".into(),
             caveat: None,

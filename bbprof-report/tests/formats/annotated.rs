@@ -46,7 +46,7 @@ fn sources_that_are_missing_or_too_short_are_named_and_the_counts_stay() {
 fn names_are_found_by_their_end() {
     let profile = profile();
     for name in ["never::run", "run", "_ZN5never3runE"] {
-        assert!(matches!(find_subject(&profile, name), Ok(Subject::Functions(found)) if found.len() == 1), "{name}");
+        assert!(matches!(find_subject(&profile, name), Ok(Subject::Functions(found, _)) if found.len() == 1), "{name}");
     }
     let Err(AnnotateError::NotFound { nearest, .. }) = find_subject(&profile, "ever") else { panic!("there is no such name") };
     assert_eq!(nearest, ["never::run"]);
@@ -87,7 +87,7 @@ fn hot_lines_and_those_that_never_ran_are_coloured() {
 #[test]
 fn generated_code() {
     let profile = profile();
-    let Ok(Subject::Functions(functions)) = find_subject(&profile, "f") else { panic!("f is there") };
+    let Ok(Subject::Functions(functions, _)) = find_subject(&profile, "f") else { panic!("f is there") };
     let said = text(|out| write_ir(&profile, functions[0], PLAIN, out));
     assert!(
         said.starts_with("f\nentered 3 times, 105 instructions\n(opcodes only: the build kept no IR; --bbprof-ir does)\n"),

@@ -54,4 +54,11 @@ fn numbers() {
     assert_eq!(f["blocks"][2]["vanished"], 1);
     assert_eq!(f["edges"][3], json!({"from": 2, "to": 3, "count": 5, "kind": "branch"}));
     assert_eq!(value["functions"][2]["name"], "never::run");
+    for function in value["functions"].as_array().expect("list") {
+        let executed = |block: &Value| block["instructions"].as_u64().expect("a number");
+        let sum: u64 = function["blocks"].as_array().expect("list").iter().map(executed).sum();
+        assert_eq!(function["instructions"], sum);
+    }
+    // 8 executions of 4 instructions; one did not come back from the second of them.
+    assert_eq!(f["blocks"][2]["instructions"], 8 * 4 - 2);
 }

@@ -1,0 +1,39 @@
+//! Small sources whose lines have names: what a profile says of each.
+
+use crate::{Cargo, Run, Sandbox, tool, traced_files};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Compiles and runs a source file; gives the trace file's lines of it, by a `//= NAME` at the end of each line that has one.
+///
+/// # Panics
+/// When any of that fails.
+#[must_use]
+pub fn lines(sandbox: &Sandbox, compiler: &str, name: &str, text: &str, options: &[&str]) -> BTreeMap<String, u64> {
+    let source = sandbox.write(name, text);
+    let (binary, raw) = (sandbox.join("program"), sandbox.join("run.bbraw"));
+    Run::new(tool(compiler)).args(options).arg(&source).arg("-o").arg(&binary).in_folder(sandbox.path()).ok();
+    let _ = std::fs::remove_file(&raw);
+    Run::new(&binary).env("BBPROF_OUT", &raw).in_folder(sandbox.path()).ok();
+    named_lines(&raw, &source, text)
+}
+
+/// The same of a profile.
+///
+/// # Panics
+/// When the source file is not in the trace.
+#[must_use]
+pub fn named_lines(raw: &Path, source: &Path, text: &str) -> BTreeMap<String, u64> {
+    let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(raw).ok().text();
+    let traced = &traced_files(&trace)[source.to_str().expect("text")];
+    let named = (1_u32..).zip(text.lines()).filter_map(|(number, line)| Some((number, line.split_once("//= ")?.1.to_owned())));
+    named.filter_map(|(number, name)| Some((name, *traced.lines.get(&number)?))).collect()
+}
+
+/// A package of one file; and that file.
+#[must_use]
+pub fn package(sandbox: &Sandbox, name: &str, text: &str) -> (Cargo, PathBuf) {
+    sandbox.write("Cargo.toml", format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n"));
+    sandbox.write("Cargo.lock", format!("version = 4\n\n[[package]]\nname = \"{name}\"\nversion = \"0.1.0\"\n"));
+    (Cargo::new(sandbox.path(), sandbox.join("target")), sandbox.write("src/main.rs", text))
+}

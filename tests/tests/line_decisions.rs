@@ -1,0 +1,190 @@
+//! What `docs/LINES.md` says of branches and jumps: which lines they visit, and where they stand.
+
+use bbprof_tests::{Run, Sandbox, lines, named_lines, package, tool};
+use std::path::Path;
+
+const LEFT_AT_ONCE: &str = "\
+static volatile int limit = 3;
+static void mayThrow(int x) { if (x > 100) throw x; }
+static int first(int x) {
+  for (;;) { //= endless
+    if (x > limit) //= test
+      return 1; //= left
+    x++; //= next
+  }
+}
+static int tried(int x) {
+  try {
+    mayThrow(x); //= call
+  } //= end of try
+  catch (int thrown) { //= catch
+    return thrown; //= caught
+  }
+  if (x < 0 && //= one
+      limit > x) //= other
+    return 2; //= both
+  if (x >= 0) {
+    limit = 3;
+  } else if (x < -5) { //= otherwise
+    limit = 4;
+  }
+  return 0;
+}
+int main() {
+  int sum = 0;
+  for (int i = 10; i < 20; i++)
+    sum += first(i) + tried(i);
+  int turns = 0;
+  for (int i = 0; i < 9; i++)
+    for (;;) { //= some turns
+      if (turns >= 2) //= test of them
+        break;
+      turns++;
+    }
+  return sum != 10;
+}
+";
+
+/// Lines of which only a jump ran are executed lines.
+#[test]
+fn ends_of_blocks_that_nothing_else_ran_in() {
+    let sandbox = Sandbox::new("left-at-once");
+    let lines = lines(&sandbox, "bbprof-c++", "left.cpp", LEFT_AT_ONCE, &["-O0"]);
+    assert_eq!(["endless", "test", "left", "call", "end of try", "one"].map(|name| lines[name]), [10; 6]);
+    for never in ["next", "caught", "other", "both", "otherwise"] {
+        assert_eq!(lines[never], 0, "{never}");
+    }
+    assert_eq!((lines["some turns"], lines["test of them"]), (11, 11), "what begins and what turns");
+}
+
+const ASSERTED: &str = "\
+#include <assert.h>
+#include <stdbool.h>
+#include <stdio.h>
+__attribute__((noinline)) static void note(int ok) { static volatile int n; n += ok; }
+__attribute__((noinline)) static int area(int w, int h) {
+  int ok = w > 0;
+  note(ok); //= between
+  assert(ok); //= assertion
+  return w * h;
+}
+__attribute__((noinline)) static int work(int *p) { static volatile int n; return n + (p != NULL); }
+__attribute__((noinline)) static int *other(int *p, int n) { static int *volatile next; return n > 3 ? next : p; }
+__attribute__((noinline)) static int find(int *p) {
+  int turn;
+  for (turn = 0; turn < 200; turn++) { //= left at once
+    if (p != NULL)
+      return work(p); //= found
+    p = other(p, turn);
+  }
+  return -1;
+}
+bool more(int i) { if (i > 1000) printf(\"?\"); return i < 10; }
+void body(int i) { if (i > 1000) printf(\"?\"); }
+int main(void) {
+  int s = 0;
+  int *volatile here = &s;
+  for (int i = 1; i <= 100; i++)
+    s += area(i, 2) + find(here);
+  for (int i = 0; //= head
+       more(i); i++) //= condition
+    body(i); //= body
+  printf(\"%d\\n\", s);
+}
+";
+
+/// What an assertion, or a loop that is left at once, has besides its jump is code that never ran.
+#[test]
+fn lines_that_decide_on_what_was_computed_before() {
+    let sandbox = Sandbox::new("asserted");
+    for level in ["-O0", "-O1", "-O2"] {
+        let lines = lines(&sandbox, "bbprof-cc", "asserted.c", ASSERTED, &[level, "-g", "-Wno-everything"]);
+        assert_eq!(["between", "assertion", "left at once", "found"].map(|name| lines[name]), [100; 4], "{level}");
+        if level == "-O0" {
+            assert_eq!(["head", "condition", "body"].map(|name| lines[name]), [11, 11, 10]);
+        }
+        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
+        assert!(!trace.contains("\nBRDA:7,") && trace.contains("\nBRDA:8,0,0,"), "{level}: {trace}");
+    }
+}
+
+const DECIDING: &str = "\
+fn step(n: u32) -> u32 {
+    if n % 4 == 0 { //= condition
+        n - 1 //= arm
+    } else {
+        n //= other
+    }
+}
+
+fn insert(n: u32) -> (u32, bool) {
+    (n * 2, n < 1000)
+}
+
+fn main() {
+    let mut sum = 1;
+    let table = [1, 2, 3];
+    for n in 1..=100 {
+        if n % 2 == 0 { //= in a loop
+            sum += table[n as usize % 3]; //= indexed
+        }
+        sum += step(n); //= call
+        let (value, ok) = insert(n); //= flag
+        assert!(ok); //= assertion
+        sum += value;
+    }
+    std::hint::black_box(sum);
+}
+";
+
+/// The end of an arm is no way back, wherever rustc puts the blocks of its checks.
+#[test]
+fn decisions_of_rust_count_once() {
+    let sandbox = Sandbox::new("deciding");
+    let (package, source) = package(&sandbox, "deciding", DECIDING);
+    package.profiled("run", &["--quiet", "--no-report"], &sandbox).ok();
+    let lines = named_lines(&sandbox.raw_profiles("raw")[0], &source, DECIDING);
+    let names = ["condition", "arm", "other", "in a loop", "indexed", "call", "flag", "assertion"];
+    assert_eq!(names.map(|name| lines[name]), [100, 25, 75, 100, 50, 100, 100, 100]);
+}
+
+const CLOSURES: &str = "\
+fn main() {
+    let n: u32 = (0..10u32).filter(|&x| if x < 100 { true } else { false }).map(|x| if x > 100 { 1 } else { 2 }).sum();
+    println!(\"{n}\");
+}
+";
+
+/// Branches of functions that are one in the source are summed, and others are not: a static function of a header in two modules, two closures on a line.
+#[test]
+fn branches_of_copies_are_summed() {
+    let sandbox = Sandbox::new("clamps");
+    sandbox.write("clamp.h", "static int clamp(int n) {\n  if (n > 100)\n    return 100;\n  return n;\n}\n");
+    let source = |name: &str| format!("#include \"clamp.h\"\nint f{name}(int n) {{ return clamp(n); }}\n");
+    let main = "int fa(int), fb(int);\nint main(void) {\n  int s = 0;\n  for (int i = 0; i < 1000; i++)\n    s += fa(i);\n  return s + fb(5) < 0;\n}\n";
+    let [a, b, main] =
+        [("a.c", &source("a")[..]), ("b.c", &source("b")), ("m.c", main)].map(|(name, text)| sandbox.write(name, text));
+    let branches = |raw: &Path| -> Vec<String> {
+        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(raw).ok().text();
+        trace.lines().filter(|line| line.starts_with("BRDA:2,")).map(str::to_owned).collect()
+    };
+    for order in [[&a, &b], [&b, &a]] {
+        let (binary, raw) = (sandbox.join("clamps"), sandbox.join("clamps.bbraw"));
+        Run::new(tool("bbprof-cc"))
+            .args(["-O0", "-g"])
+            .args(order)
+            .arg(&main)
+            .arg("-o")
+            .arg(&binary)
+            .in_folder(sandbox.path())
+            .ok();
+        let _ = std::fs::remove_file(&raw);
+        Run::new(&binary).env("BBPROF_OUT", &raw).ok();
+        assert_eq!(branches(&raw), ["BRDA:2,0,0,899", "BRDA:2,0,1,102"]);
+    }
+    let sandbox = Sandbox::new("closures");
+    let (package, _) = package(&sandbox, "closures", CLOSURES);
+    package.profiled("run", &["--quiet", "--no-report"], &sandbox).ok();
+    let ways = branches(&sandbox.raw_profiles("raw")[0]);
+    assert_eq!(ways, ["BRDA:2,0,0,10", "BRDA:2,0,1,0", "BRDA:2,1,0,0", "BRDA:2,1,1,10"]);
+}

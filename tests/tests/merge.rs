@@ -1,0 +1,61 @@
+//! Sums of profiles: what `bbprof merge` writes, and what is added up with it.
+
+use bbprof_tests::{Parcel, ProfiledRun, Run, tool};
+use std::path::Path;
+
+/// A parcel, built, and a profile of it.
+fn profiled() -> (Parcel, ProfiledRun) {
+    let parcel = Parcel::new("merge");
+    parcel.run(tool("bbprof-cc")).args(["-O1", "-o", "parcel", "main.c", "shelf.c"]).ok();
+    let run = parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
+    (parcel, run)
+}
+
+/// `merge` takes the place of nothing that is not in the sum: who forgets the output's name gives the first input's.
+#[test]
+fn sums_take_the_place_of_nothing_else() {
+    let (parcel, run) = profiled();
+    let other = ProfiledRun::of(&parcel.source().join("parcel"), &[], &parcel.sandbox).raw;
+    let map = parcel.source().join("parcel.bbmap");
+    let merge = |output: &Path, inputs: &[&Path]| Run::new(tool("bbprof")).args(["merge", "-o"]).arg(output).args(inputs).outcome();
+    let refuses = |output: &Path, inputs: &[&Path]| {
+        let said = merge(output, inputs).expect_code(2).stderr;
+        assert!(said.contains(output.to_str().unwrap()) && said.contains("would be lost"), "{said}");
+    };
+    for (output, input) in [(&*other, &*run.raw), (&map, &run.raw), (&parcel.source().join("main.c"), &run.raw)] {
+        let before = std::fs::read(output).unwrap();
+        refuses(output, &[input]);
+        assert_eq!(std::fs::read(output).unwrap(), before);
+    }
+    let sum = parcel.sandbox.write("sum.bbprof", "");
+    merge(&sum, &[&run.raw]).expect_code(0);
+    refuses(&sum, &[&other]);
+    merge(&sum, &[&run.raw, &other]).expect_code(0);
+    merge(&run.raw, &[&run.raw, &other]).expect_code(0);
+    assert_eq!(std::fs::read(&run.raw).unwrap(), std::fs::read(&sum).unwrap());
+}
+
+/// The same process twice is added twice, as was asked for, and said: by itself, and in what was merged.
+#[test]
+fn one_process_in_two_files() {
+    let (parcel, run) = profiled();
+    let copy = parcel.sandbox.join("copy.bbraw");
+    std::fs::copy(&run.raw, &copy).unwrap();
+    let verified = Run::new(tool("bbprof")).arg("verify").args([&run.raw, &copy]).ok();
+    assert!(verified.stderr.contains("are added 2 times"), "{}", verified.stderr);
+    let other = ProfiledRun::of(&parcel.source().join("parcel"), &[], &parcel.sandbox).raw;
+    let merged = parcel.sandbox.join("all.bbprof");
+    let merge = |inputs: &[&Path]| Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&merged).args(inputs).ok().stderr;
+    assert_eq!(merge(&[&run.raw, &other]), "");
+    for inputs in [[&merged, &other], [&merged, &merged]] {
+        for reader in [&["verify"][..], &["report"], &["export", "json=-"]] {
+            let told = Run::new(tool("bbprof")).args(reader).args(inputs).ok().stderr;
+            let more = told.contains("; so it is with another process");
+            assert!(told.contains("are added 2 times") && more == (inputs[1] == &merged), "{told}");
+        }
+    }
+    assert!(merge(&[&merged, &other]).contains("are added 2 times"));
+    let doubled = Run::new(tool("bbprof")).arg("verify").arg(&merged).ok().stderr;
+    assert!(doubled.contains("all.bbprof: the counts of process") && doubled.contains("are added 2 times"), "{doubled}");
+    assert_eq!(Run::new(tool("bbprof")).arg("verify").arg(&copy).ok().stderr, "");
+}
