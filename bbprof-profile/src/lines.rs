@@ -10,7 +10,7 @@ use crate::scopes::{InlinedCopy, Scope, inlined_copies};
 use crate::view::FunctionView;
 use crate::visits::{Instance, Part, Place, Visits, instance, jump};
 use crate::{FileId, Profile};
-use bbprof_format::manifest::EdgeKind;
+use bbprof_format::manifest::{Callee, EdgeKind};
 use bbprof_format::{Digest, is_lambda_invoker, is_thunk};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,6 +184,8 @@ struct FunctionLines<'p> {
     symbol: &'p str,
     /// The inlined copies to which they belong; `None` = all of the function.
     scopes: Option<BTreeSet<Scope>>,
+    /// What has no lines: code that rustc's test harness made at those of the tests.
+    hidden: Option<Scope>,
     lines: Vec<(FileId, u32, Line)>,
     functions: Vec<(FileId, u32, &'p str, SourceFunction)>,
     branches: Vec<(FileId, BranchKey, Vec<Outcome>)>,
@@ -192,7 +194,9 @@ struct FunctionLines<'p> {
 impl<'p> FunctionLines<'p> {
     fn new(function: FunctionView<'p>, scopes: Option<BTreeSet<Scope>>) -> Self {
         let mut flow = Flow::of(function);
-        let mut lines = Self { symbol: function.symbol(), scopes, lines: Vec::new(), functions: Vec::new(), branches: Vec::new() };
+        let hidden = is_of_test_harness(function).then_some((function.manifest.symbol, None));
+        let symbol = function.symbol();
+        let mut lines = Self { symbol, scopes, hidden, lines: Vec::new(), functions: Vec::new(), branches: Vec::new() };
         lines.add_branches(function, &flow);
         let executed = |(scope, copy): (Scope, InlinedCopy<'p>)| {
             let executions = copy.executions(function, &mut flow);
@@ -266,7 +270,7 @@ impl<'p> FunctionLines<'p> {
 
     /// Whether what stands in this scope is to be counted.
     fn has(&self, scope: &Scope) -> bool {
-        self.scopes.as_ref().is_none_or(|scopes| scopes.contains(scope))
+        self.hidden.as_ref() != Some(scope) && self.scopes.as_ref().is_none_or(|scopes| scopes.contains(scope))
     }
 
     /// The branches whose line is known.
@@ -315,6 +319,14 @@ impl<'p> FunctionLines<'p> {
             }
         }
     }
+}
+
+/// Whether rustc made a function to run tests: the closure that calls one (`assert_test_result`), or `main`. It gives them the lines of the test, and the
+/// crate's first.
+fn is_of_test_harness(function: FunctionView<'_>) -> bool {
+    let is_harness = |symbol: &str| symbol.contains("4test18assert_test_result") || symbol.contains("4test16test_main_static");
+    let mut calls = function.manifest.nodes.iter().flat_map(|node| &node.calls);
+    calls.any(|call| matches!(call.callee, Callee::Symbol(symbol) if is_harness(function.module.string(symbol))))
 }
 
 /// Whether code was made to call another function whose lines it goes by: control arrives at these there.

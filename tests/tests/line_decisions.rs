@@ -188,3 +188,27 @@ fn branches_of_copies_are_summed() {
     let ways = branches(&sandbox.raw_profiles("raw")[0]);
     assert_eq!(ways, ["BRDA:2,0,0,10", "BRDA:2,0,1,0", "BRDA:2,1,0,0", "BRDA:2,1,1,10"]);
 }
+
+const TESTED: &str = "\
+//! A comment.
+
+#[test]
+fn tested() { //= first
+    assert!(2 > 1); //= body
+} //= last
+
+fn main() {}
+";
+
+/// What rustc makes to run tests is at no line of theirs.
+#[test]
+fn tests_count_once() {
+    let sandbox = Sandbox::new("tested");
+    let (package, source) = package(&sandbox, "tested", TESTED);
+    package.profiled("test", &["--quiet", "--no-report"], &sandbox).ok();
+    let raw = &sandbox.raw_profiles("raw")[0];
+    let lines = named_lines(raw, &source, TESTED);
+    assert_eq!(["first", "body", "last"].map(|name| lines[name]), [1, 1, 1]);
+    let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(raw).ok().text();
+    assert!(!trace.contains("\nDA:1,") && !trace.contains("closure"), "{trace}");
+}
