@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// first.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// The merged profile (.bbprof); takes the place of no file but a profile whose processes are all among those that are merged
+    /// The merged profile (.bbprof); a file that is there is replaced only if it is a profile, and all its processes are among those that are merged
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Stop at an input that is damaged, or whose build map is not found, instead of leaving it out
@@ -42,7 +42,7 @@ fn keep_what_is_not_in(sum: &MergedProfile, output: &Path) -> Result<()> {
         || read_profile(output).is_ok_and(|there| there.processes.iter().all(|process| sum.processes.contains(process)));
     if is_there && !is_in_sum() {
         require!(
-            "{}: is there and is no profile of processes that are merged, so it would be lost; name another file behind -o, or remove it",
+            "{}: what it holds is not among what is merged, and would be lost; name another file behind -o, or remove it",
             output.display()
         );
     }
