@@ -35,9 +35,6 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     let run = fs::read_to_string(&last).with_context(|| last.display().to_string())?;
     let profile = target.join("notes.bbprof");
     let kept = profile.display().to_string();
-    if profile.exists() {
-        fs::remove_file(&profile).with_context(|| kept.clone())?;
-    }
     at(&mut command("bbprof", ["merge", "-o", &kept, run.trim_end()]))?;
     let report = target.join("report");
     at(&mut command("bbprof", ["export", &format!("html={}", report.display()), &kept]))?;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// first.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// The merged profile (.bbprof); a file that is there is replaced only if it is a profile, and all its processes are among those that are merged
+    /// The merged profile (.bbprof); takes the place of an earlier one, and of raw profiles that are merged, of no other file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Stop at an input that is damaged, or whose build map is not found, instead of leaving it out
@@ -35,14 +35,17 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
     Ok(if loaded.num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
 }
 
-/// Makes sure that nothing is lost of a file that is where the sum is to be written.
+/// Makes sure that no file but an earlier sum is lost where this one is to be written.
 fn keep_what_is_not_in(sum: &MergedProfile, output: &Path) -> Result<()> {
     let is_there = std::fs::metadata(output).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
-    let is_in_sum =
-        || read_profile(output).is_ok_and(|there| there.processes.iter().all(|process| sum.processes.contains(process)));
-    if is_there && !is_in_sum() {
+    let may_go = || {
+        let bytes = std::fs::read(output).unwrap_or_default();
+        MergedProfile::is_merged(&bytes)
+            || read_profile(output).is_ok_and(|there| there.processes.iter().all(|process| sum.processes.contains(process)))
+    };
+    if is_there && !may_go() {
         require!(
-            "{}: what it holds is not among what is merged, and would be lost; name another file behind -o, or remove it",
+            "{}: is no merged profile, and is not among what is merged: it would be lost; name another file behind -o, or remove it",
             output.display()
         );
     }
