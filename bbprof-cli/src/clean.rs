@@ -1,5 +1,6 @@
 //! `bbprof clean`: removes our folders in the target directory, and the cache.
 
+use crate::messages::tell;
 use crate::{cache, cache_lock};
 use anyhow::{Context, Result};
 use cargo_metadata::MetadataCommand;
@@ -26,7 +27,7 @@ pub(crate) fn clean(options: &CleanOptions) -> Result<()> {
         remove(&target.join("bbprof"))?;
     }
     if !options.keep_cache && cache_lock::remove_unless_in_use()? {
-        eprintln!("bbprof: removed {}", cache::root()?.display());
+        tell!("removed {}", cache::root()?.display());
     }
     Ok(())
 }
@@ -50,7 +51,7 @@ fn target_directory(options: &CleanOptions) -> Result<Option<PathBuf>> {
 
 fn remove(folder: &Path) -> Result<()> {
     match std::fs::remove_dir_all(folder) {
-        Ok(()) => eprintln!("bbprof: removed {}", folder.display()),
+        Ok(()) => tell!("removed {}", folder.display()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(error).with_context(|| format!("{}: cannot be removed", folder.display())),
     }

@@ -3,6 +3,7 @@
 use crate::cache;
 use crate::commands::to_stdout;
 use crate::installation::Installation;
+use crate::messages::tell;
 use crate::plugin::{Clang, Llvm, Rustc, compiler_for, ensure_plugin};
 use anyhow::Result;
 use std::path::PathBuf;
@@ -80,7 +81,7 @@ pub(crate) fn examine() -> Result<bool> {
         );
         findings.note(&format!("C++ compiler for the plugin of LLVM {major}"), compiler_for(major), path, true);
         if let Some(llvm) = llvm {
-            let plugin = ensure_plugin(&installation, &llvm, |message| eprintln!("bbprof: {message}"));
+            let plugin = ensure_plugin(&installation, &llvm, |message| tell!("{message}"));
             findings.note(&format!("plugin for LLVM {major}"), plugin, path, true);
         }
     }

@@ -7,6 +7,7 @@ use crate::cache;
 use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
+use crate::messages::tell;
 use crate::plugin::{PluginOptions, Rustc, plugin_with_options};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
@@ -41,7 +42,7 @@ impl Context {
         let quiet = words.is_quiet();
         let say = |message: &str| {
             if !quiet {
-                eprintln!("bbprof: {message}");
+                tell!("{message}");
             }
         };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -147,8 +148,8 @@ fn all_settings(own: Settings, metadata: &Metadata, words: &CargoWords) -> Resul
         let manifest = member.manifest_path.as_std_path();
         let others = Settings::from_metadata(&member.metadata, manifest, "package.metadata.bbprof")?;
         if is_of_many && others != Settings::default() {
-            eprintln!(
-                "bbprof: [package.metadata.bbprof] of {} does not hold: of several packages, settings are those of [workspace.metadata.bbprof] and of the workspace's own package",
+            tell!(
+                "[package.metadata.bbprof] of {} does not hold: of several packages, settings are those of [workspace.metadata.bbprof] and of the workspace's own package",
                 member.name
             );
         }

@@ -7,9 +7,11 @@ use super::killed::{self, Child};
 use crate::cache;
 use crate::cache_lock::InUse;
 use crate::commands;
+use crate::messages::tell;
 use anyhow::{Context as _, Result};
 use bbprof_format::raw::signal_name;
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -38,10 +40,10 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
         show(&context, &folder, status.success())?;
         if let Some(signal) = status.signal() {
             let name = u8::try_from(signal).ok().and_then(signal_name).unwrap_or_else(|| "a signal".to_owned());
-            eprintln!("bbprof: process {}, cargo or the program in its place, was ended by {name} ({signal})", child.id());
+            tell!("process {}, cargo or the program in its place, was ended by {name} ({signal})", child.id());
         }
     } else if status.success() && !context.words.is_quiet() {
-        eprintln!("bbprof: programs are in {}", shown(&context));
+        tell!("programs are in {}", shown(&context));
     }
     Ok(exit_code(status))
 }
@@ -52,7 +54,7 @@ fn record_signal(process: Child, runs: &Path, signal: u8) {
     let folder = set.map_or_else(|| Some(runs.to_owned()), |pattern| killed::folder_of_pattern(&pattern));
     let recorded = folder.as_deref().map(|folder| process.record_signal(folder, signal).map_err(|error| (folder, error)));
     if let Some(Err((folder, error))) = recorded {
-        eprintln!("bbprof: {}: the signal is not in the profile: {error}", folder.display());
+        tell!("{}: the signal is not in the profile: {error}", folder.display());
     }
 }
 
@@ -154,20 +156,21 @@ fn show(context: &Context, folder: &Path, success: bool) -> Result<()> {
         }
         let says_why = success && context.report && !context.words.is_quiet() && !context.words.has("--no-run");
         match std::env::var_os("BBPROF_OUT") {
-            Some(_) if says_why => eprintln!("bbprof: no summary: BBPROF_OUT is set, and profiles are where it says"),
-            None if says_why => eprintln!("bbprof: no profile was written: no instrumented program ran"),
+            Some(_) if says_why => tell!("no summary: BBPROF_OUT is set, and profiles are where it says"),
+            None if says_why => tell!("no profile was written: no instrumented program ran"),
             _ => {}
         }
         return Ok(());
     }
     note_last(context, folder)?;
     if context.report {
-        eprintln!();
         let colour = context.words.values("--color", None).pop();
-        if let Err(error) = commands::write_run_summary(folder, colour.as_deref(), &mut std::io::stderr().lock()) {
-            eprintln!("bbprof: no summary: {error:#}");
+        let mut stderr = std::io::stderr().lock();
+        let begun = writeln!(stderr).context("stderr");
+        if let Err(error) = begun.and_then(|()| commands::write_run_summary(folder, colour.as_deref(), &mut stderr)) {
+            tell!("no summary: {error:#}");
         }
-        eprintln!("bbprof: raw profiles are in {}", folder.display());
+        tell!("raw profiles are in {}", folder.display());
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::progress::Progress;
 use super::repeated::{Files, without_repeated};
 use crate::exit::Requirement;
 use crate::locate::{MapFinder, MissingMap};
+use crate::messages::tell;
 use anyhow::{Context, Result, anyhow, bail};
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
@@ -114,7 +115,7 @@ fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
     if must_not && !refused.is_empty() {
         return Err(refused.swap_remove(0));
     }
-    refused.iter().for_each(|error| eprintln!("bbprof: skipped {error:#}"));
+    refused.iter().for_each(|error| tell!("skipped {error:#}"));
     Ok(refused.len())
 }
 
@@ -141,7 +142,7 @@ pub(crate) fn each_input(
                 Err(error) if strict || files.len() == 1 || error.is::<Requirement>() => return Err(error),
                 Err(error) if error.is::<MissingMap>() => without_map.push(error),
                 Err(error) => {
-                    progress.aside(|| eprintln!("bbprof: skipped {error:#}"));
+                    progress.aside(|| tell!("skipped {error:#}"));
                     num_damaged += 1;
                 }
             }
@@ -204,14 +205,14 @@ pub(crate) fn load(args: &ProfileArgs) -> Result<(ManuallyDrop<Profile>, usize)>
     let loaded = Loaded::read(&args.profiles, &args.maps, false)?;
     let num_damaged = loaded.num_damaged;
     if loaded.merged.images.is_empty() {
-        eprintln!("bbprof: the profile is empty: no image of its processes has counters; were they built with bbprof?");
+        tell!("the profile is empty: no image of its processes has counters; were they built with bbprof?");
     }
     let profile = loaded.solve()?;
     if !profile.functions().any(|function| function.is_executed()) {
         if profile.exceptions().iter().any(|exception| exception.kind == ExceptionKind::Unsolved) {
-            eprintln!("bbprof: of all that was executed no count is known, see bbprof verify");
+            tell!("of all that was executed no count is known, see bbprof verify");
         } else if profile.functions().next().is_some() {
-            eprintln!("bbprof: nothing was executed: all counts are 0");
+            tell!("nothing was executed: all counts are 0");
         }
     }
     Ok((ManuallyDrop::new(profile), num_damaged))
@@ -227,8 +228,8 @@ pub(crate) fn tell_inexact(profile: &Profile) {
     };
     match exceptions.len() {
         0 => {}
-        1 => eprintln!("bbprof: counts are NOT exact: 1 exception, see bbprof verify{left_out}"),
-        n => eprintln!("bbprof: counts are NOT exact: {n} exceptions, see bbprof verify{left_out}"),
+        1 => tell!("counts are NOT exact: 1 exception, see bbprof verify{left_out}"),
+        n => tell!("counts are NOT exact: {n} exceptions, see bbprof verify{left_out}"),
     }
 }
 
@@ -287,8 +288,8 @@ pub(crate) fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
             }
             let is_merged = |path: &PathBuf| path.extension().is_some_and(|extension| extension == merged::EXTENSION);
             if files[before..].iter().any(is_merged) && !files[before..].iter().all(is_merged) {
-                eprintln!(
-                    "bbprof: {} holds raw and merged profiles; all are summed, so what was merged out of these counts twice",
+                tell!(
+                    "{} holds raw and merged profiles; all are summed, so what was merged out of these counts twice",
                     path.display()
                 );
             }
@@ -344,7 +345,7 @@ fn last_run() -> Result<Vec<PathBuf>> {
     match newest {
         Some(file) => {
             if entries.len() > 1 {
-                eprintln!("bbprof: {}, the newest of {} profiles here", file.display(), entries.len());
+                tell!("{}, the newest of {} profiles here", file.display(), entries.len());
             }
             Ok(vec![file.clone()])
         }
