@@ -15,6 +15,7 @@ mod doctor;
 mod env;
 mod exit;
 mod installation;
+mod last_run;
 mod locate;
 mod messages;
 mod plugin;

@@ -3,6 +3,7 @@
 use super::progress::Progress;
 use super::repeated::{Files, without_repeated};
 use crate::exit::Requirement;
+use crate::last_run;
 use crate::locate::{MapFinder, MissingMap};
 use crate::messages::tell;
 use anyhow::{Context, Result, anyhow, bail};
@@ -127,7 +128,7 @@ pub(crate) fn each_input(
     strict: bool,
     mut take: impl FnMut(&Path, MergedProfile) -> Result<()>,
 ) -> Result<(Files, usize)> {
-    let inputs = without_repeated(if profiles.is_empty() { last_run()? } else { expand(profiles)? });
+    let inputs = without_repeated(if profiles.is_empty() { profiles_of_last_run()? } else { expand(profiles)? });
     let files = &inputs.paths;
     let mut num_damaged = 0;
     let mut without_map = Vec::new();
@@ -324,23 +325,17 @@ fn is_profile(path: &Path) -> bool {
 
 /// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest profile in the working
 /// directory, whichever is newer.
-fn last_run() -> Result<Vec<PathBuf>> {
+fn profiles_of_last_run() -> Result<Vec<PathBuf>> {
     let here = std::env::current_dir().context("working directory")?;
     let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     let mut entries: Vec<PathBuf> = std::fs::read_dir(&here).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.retain(|path| is_profile(path));
     entries.sort();
     let newest = entries.iter().max_by_key(|path| written(path));
-    // What cargo's environment and configuration say wins over what lies there from earlier.
-    let own_target = cargo_config2::Config::load().ok().and_then(|config| config.build.target_dir);
-    let targets = own_target.into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
-    let noted = targets.map(|target| target.join("bbprof/last")).find(|last| last.is_file());
-    if let Some(last) = noted
-        && newest.is_none_or(|file| written(file) <= written(&last))
+    if let Some(note) = last_run::noted_here()?
+        && newest.is_none_or(|file| written(file) <= written(&note))
     {
-        let text = std::fs::read_to_string(&last).with_context(|| last.display().to_string())?;
-        return expand(&[PathBuf::from(text.trim_end_matches('\n'))])
-            .with_context(|| format!("{}: names the last run", last.display()));
+        return expand(&[last_run::profiles_of(&note)?]).with_context(|| format!("{}: names the last run", note.display()));
     }
     match newest {
         Some(file) => {
