@@ -10,6 +10,18 @@ fn package(name: &str) -> Sandbox {
     sandbox
 }
 
+/// What `cargo metadata` finds is cargo's to say, with cargo's exit code.
+#[test]
+fn what_cargo_refuses() {
+    let sandbox = package("refused");
+    for options in [&["--locked"][..], &["--features", "none"], &["--manifest-path", "none/Cargo.toml"]] {
+        let in_package = |run: Run| run.args(["build", "-q"]).args(options).in_folder(sandbox.path()).outcome().expect_code(101);
+        let _ = in_package(Run::new("cargo"));
+        let refused = in_package(Run::new(tool("cargo-bbprof")).arg("bbprof")).stderr;
+        assert!(refused.starts_with("bbprof: error: "), "{refused}");
+    }
+}
+
 /// A stderr that is full, or that nobody reads, changes no exit code.
 #[test]
 fn messages_that_cannot_be_written() {
