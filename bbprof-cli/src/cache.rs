@@ -3,6 +3,7 @@
 //! A folder is filled under a temporary name and renamed; when two processes race, either result is the same. What takes long is filled by one while the
 //! others wait. Removing the cache is locked, too (`cache_lock`).
 
+use crate::exit::require;
 use anyhow::{Context, Result, bail};
 use bbprof_format::Digest;
 use rustix::fs::{FlockOperation, flock};
@@ -11,16 +12,17 @@ use std::io::Write;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
+const CHOOSE: &str = "set XDG_CACHE_HOME to a folder that can be written to";
+
 /// The cache folder.
 pub(crate) fn root() -> Result<PathBuf> {
-    let base = match std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
-        Some(base) => base,
-        None => PathBuf::from(
-            std::env::var_os("HOME").filter(|home| !home.is_empty()).context("neither XDG_CACHE_HOME nor HOME is set")?,
-        )
-        .join(".cache"),
-    };
-    Ok(base.join("bbprof"))
+    let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    // Without HOME, the user's entry in /etc/passwd, as for cargo.
+    let home = || std::env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".cache"));
+    match base.or_else(home) {
+        Some(base) => Ok(base.join("bbprof")),
+        None => require!("no folder for the cache: the user has no home, and HOME is not set; {CHOOSE}"),
+    }
 }
 
 /// Fills `folder` with `fill`, unless it is there: under a temporary name, then renamed.
@@ -29,8 +31,11 @@ pub(crate) fn folder_once(folder: &Path, fill: impl FnOnce(&Path) -> Result<()>)
         return Ok(());
     }
     let parent = folder.parent().context("a cache folder has a parent")?;
-    fs::create_dir_all(parent).with_context(|| format!("{}: cannot make the cache folder", parent.display()))?;
-    let temporary = tempfile::Builder::new().prefix(".new-").tempdir_in(parent).with_context(|| parent.display().to_string())?;
+    let temporary = fs::create_dir_all(parent).and_then(|()| tempfile::Builder::new().prefix(".new-").tempdir_in(parent));
+    let temporary = match temporary {
+        Ok(temporary) => temporary,
+        Err(error) => require!("{}: cannot be made in the cache: {error}; {CHOOSE}", folder.display()),
+    };
     fill(temporary.path())?;
     let temporary = temporary.keep();
     match fs::rename(&temporary, folder) {
@@ -49,12 +54,12 @@ pub(crate) fn folder_once_by_one(folder: &Path, fill: impl FnOnce(&Path) -> Resu
         return Ok(());
     }
     let (parent, name) = folder.parent().zip(folder.file_name()).context("a cache folder has a parent")?;
-    fs::create_dir_all(parent).with_context(|| format!("{}: cannot make the cache folder", parent.display()))?;
     let mut lock_name = std::ffi::OsString::from(".lock-");
     lock_name.push(name);
     let lock = parent.join(lock_name);
     // Where files cannot be locked, several may do the same. Who ends, however it does, lets go of it.
-    let held = fs::File::create(&lock).and_then(|file| Ok(flock(&file, FlockOperation::LockExclusive).map(|()| file)?));
+    let made = fs::create_dir_all(parent).and_then(|()| fs::File::create(&lock));
+    let held = made.and_then(|file| Ok(flock(&file, FlockOperation::LockExclusive).map(|()| file)?));
     let filled = folder_once(folder, fill);
     drop(held);
     filled

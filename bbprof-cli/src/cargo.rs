@@ -6,6 +6,7 @@ mod context;
 mod killed;
 mod packages;
 mod run;
+mod signals;
 mod wrapper;
 
 pub(crate) use args::{CargoOptions, split};

@@ -12,6 +12,7 @@ use crate::cache_lock::InUse;
 use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
+use crate::messages::tell;
 use crate::plugin::{PluginOptions, Storage};
 use crate::roles::Language;
 use crate::shim;
@@ -103,7 +104,7 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
     command.args(&arguments.clang);
     if arguments.wants_lto {
         if arguments.links {
-            eprintln!("bbprof: -flto is not supported with counters: compiling without it (-fno-lto)");
+            tell!("-flto is not supported with counters: compiling without it (-fno-lto)");
         }
         command.args(["--start-no-unused-arguments", "-fno-lto", "--end-no-unused-arguments"]);
     }

@@ -1,6 +1,7 @@
 //! `bbprof clean`: removes our folders in the target directory, and the cache.
 
 use crate::exit::require;
+use crate::messages::tell;
 use crate::{cache, cache_lock};
 use anyhow::{Context, Result};
 use cargo_metadata::MetadataCommand;
@@ -27,7 +28,7 @@ pub(crate) fn clean(options: &CleanOptions) -> Result<()> {
         remove(&target.join("bbprof"))?;
     }
     if !options.keep_cache && cache_lock::remove_unless_in_use()? {
-        eprintln!("bbprof: removed {}", cache::root()?.display());
+        tell!("removed {}", cache::root()?.display());
     }
     Ok(())
 }
@@ -52,9 +53,7 @@ fn target_directory(options: &CleanOptions) -> Result<Option<PathBuf>> {
         Ok(metadata) => Ok(Some(metadata.target_directory.into_std_path_buf())),
         Err(error) if options.manifest_path.is_some() => Err(error).context("cargo metadata"),
         Err(_) => {
-            eprintln!(
-                "bbprof: no target directory is cleaned: cargo knows of no package here; name it by --manifest-path or --target-dir"
-            );
+            tell!("no target directory is cleaned: cargo knows of no package here; name it by --manifest-path or --target-dir");
             Ok(None)
         }
     }
@@ -72,7 +71,7 @@ fn remove(folder: &Path) -> Result<()> {
         );
     }
     match std::fs::remove_dir_all(folder) {
-        Ok(()) => eprintln!("bbprof: removed {}", folder.display()),
+        Ok(()) => tell!("removed {}", folder.display()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(error).with_context(|| format!("{}: cannot be removed", folder.display())),
     }

@@ -3,7 +3,8 @@
 use crate::cache;
 use crate::commands::to_stdout;
 use crate::installation::Installation;
-use crate::plugin::{Clang, Llvm, Rustc, compiler_for, ensure_plugin};
+use crate::messages::tell;
+use crate::plugin::{Clang, Llvm, Rustc, compiler_for, ensure_plugin, install};
 use anyhow::Result;
 use std::path::PathBuf;
 
@@ -80,13 +81,13 @@ pub(crate) fn examine() -> Result<bool> {
         );
         findings.note(&format!("C++ compiler for the plugin of LLVM {major}"), compiler_for(major), path, true);
         if let Some(llvm) = llvm {
-            let plugin = ensure_plugin(&installation, &llvm, |message| eprintln!("bbprof: {message}"));
+            let plugin = ensure_plugin(&installation, &llvm, |message| tell!("{message}"));
             findings.note(&format!("plugin for LLVM {major}"), plugin, path, true);
         }
     }
-    findings.note("linker driver cc", program("cc"), |found| found.clone(), true);
-    for name in ["ld", "ld.lld", "mold"] {
-        findings.note(&format!("linker {name}"), program(name), |found| found.clone(), name == "ld");
+    findings.note("linker driver cc", program("cc", "gcc"), |found| found.clone(), true);
+    for (name, package) in [("ld", "binutils"), ("ld.lld", "lld"), ("mold", "mold")] {
+        findings.note(&format!("linker {name}"), program(name, package), |found| found.clone(), name == "ld");
     }
     let is_complete = findings.required_missing == 0;
     to_stdout(|out| {
@@ -110,9 +111,9 @@ fn cache_is_writable() -> Result<PathBuf> {
     Ok(root)
 }
 
-fn program(name: &str) -> Result<String> {
+fn program(name: &str, package: &str) -> Result<String> {
     match which::which(name) {
         Ok(found) => Ok(path(&found)),
-        Err(error) => Err(anyhow::anyhow!("{name}: {error}")),
+        Err(error) => Err(anyhow::anyhow!("{name}: {error}; {}", install(&[package]))),
     }
 }

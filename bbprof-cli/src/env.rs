@@ -10,6 +10,7 @@ use crate::commands::to_stdout;
 use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
+use crate::messages::tell;
 use crate::plugin::{Clang, PluginOptions, Rustc, plugin_with_options};
 use crate::shim;
 use crate::tools::{Selection, ToolSettings, Tools};
@@ -64,7 +65,7 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
 }
 
 fn say(message: &str) {
-    eprintln!("bbprof: {message}");
+    tell!("{message}");
 }
 
 impl EnvOptions {

@@ -11,6 +11,8 @@ pub(crate) enum Exit {
     Failure = 1,
     /// Wrong usage, or something that is required is missing.
     Usage = 2,
+    /// Cargo's own, where we find first what it would not do.
+    Cargo = 101,
 }
 
 /// An error that is the user's to solve: a missing package, a wrong option. Ends with [`Exit::Usage`].
@@ -25,6 +27,11 @@ impl fmt::Display for Requirement {
 
 impl std::error::Error for Requirement {}
 
+/// Cargo said this, and ended. Ends with [`Exit::Cargo`].
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct CargoFailed(pub(crate) String);
+
 /// `Err` of a [`Requirement`] in these words.
 macro_rules! require {
     ($($word:tt)*) => { return Err(anyhow::Error::new($crate::exit::Requirement(format!($($word)*)))) };
@@ -34,6 +41,12 @@ pub(crate) use require;
 impl Exit {
     /// The exit code of an error.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        if error.is::<Requirement>() || error.is::<MissingMap>() { Self::Usage } else { Self::Failure }
+        if error.is::<Requirement>() || error.is::<MissingMap>() {
+            Self::Usage
+        } else if error.is::<CargoFailed>() {
+            Self::Cargo
+        } else {
+            Self::Failure
+        }
     }
 }

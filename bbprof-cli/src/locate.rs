@@ -4,6 +4,7 @@
 //! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), and the map cache
 //! (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`). Only headers are read while looking.
 
+use crate::cache;
 use crate::exit::Requirement;
 use anyhow::{Context, Result};
 use bbprof_format::BuildId;
@@ -40,9 +41,8 @@ impl MapFinder {
             // As in PATH, what is not there is no error.
             given.extend(std::env::split_paths(&list).filter(|path| path.exists()));
         }
-        let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or_else(home);
-        Self { given, cache: cache.map(|cache| cache.join("bbprof/maps")), folders: HashMap::new(), located: HashMap::new() }
+        let cache = cache::root().ok().map(|cache| cache.join("maps"));
+        Self { given, cache, folders: HashMap::new(), located: HashMap::new() }
     }
 
     /// The bytes of the map with this build id, and their path.

@@ -1,5 +1,7 @@
 //! `bbprof`, `cargo bbprof`, `bbprof-cc`, `bbprof-c++` and the tools behind them: one binary, see [`roles`].
 
+#![warn(clippy::print_stderr, reason = "`tell!` does not panic where stderr cannot be written")]
+
 mod cache;
 mod cache_lock;
 mod cargo;
@@ -13,13 +15,16 @@ mod doctor;
 mod env;
 mod exit;
 mod installation;
+mod last_run;
 mod locate;
+mod messages;
 mod plugin;
 mod roles;
 mod shim;
 mod tools;
 mod weights;
 
+use messages::tell;
 use roles::Role;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
@@ -37,7 +42,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("bbprof: error: {error:#}");
+            tell!("error: {error:#}");
             ExitCode::from(exit::Exit::of(&error) as u8)
         }
     }

@@ -64,8 +64,8 @@ fn keep(build_id: BuildId, map: &[u8]) -> Option<PathBuf> {
 }
 
 fn link_in_cache(build_id: BuildId, path: &Path) -> Option<()> {
-    let cache = env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let cache = cache.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))?;
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let cache = cache.or_else(|| Some(env::home_dir().filter(|home| home.is_absolute())?.join(".cache")))?;
     let folder = cache.join("bbprof").join("maps");
     fs::create_dir_all(&folder).ok()?;
     let link = folder.join(format!("{build_id}.{}", map::EXTENSION));

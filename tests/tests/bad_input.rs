@@ -104,7 +104,27 @@ fn headers_or_compilers_that_are_not_there() {
     says(&outcome, MISSING, &["plugin's sources are not there", "xtask install"]);
     // A cache that cannot be made.
     let outcome = parcel.run(tool("bbprof-cc")).args(["-c", "main.c"]).env("XDG_CACHE_HOME", "/proc/cache").outcome();
-    says(&outcome, FAILURE, &["/proc/cache/bbprof"]);
+    says(&outcome, MISSING, &["/proc/cache/bbprof", "XDG_CACHE_HOME"]);
+    // Without HOME, the home that the system knows.
+    let outcome = parcel.run("env").args(["-u", "HOME", "-u", "XDG_CACHE_HOME"]).arg(tool("bbprof-cc")).args(["-c", "main.c"]);
+    outcome.ok();
+    // No rustc, none that runs.
+    for (name, value) in [("PATH", "/nowhere"), ("RUSTC", "/nowhere/rustc")] {
+        let outcome = with_manifest(&parcel.sandbox).env(name, value).outcome();
+        says(&outcome, MISSING, &["rustc: cannot be run", "rustup"]);
+    }
+    // No linker for the plugin.
+    for name in ["clang-22", "clang++-22", "llvm-config-22"] {
+        let found = Run::new("which").arg(name).ok().text();
+        let text = format!("case \"$*\" in *-shared*) exit 1;; *) exec {} \"$@\";; esac", found.trim());
+        script(&parcel.sandbox, &format!("no-ld/{name}"), &text);
+    }
+    let without = parcel.run(tool("bbprof-cc")).args(["-c", "main.c"]).env("XDG_CACHE_HOME", parcel.sandbox.join("cache"));
+    let outcome =
+        without.env("PATH", parcel.sandbox.join("no-ld")).env("BBPROF_CC", parcel.sandbox.join("no-ld/clang-22")).outcome();
+    let compiling = "bbprof: compiling the plugin";
+    let stderr = outcome.stderr.lines().filter(|line| !line.starts_with(compiling)).map(|line| format!("{line}\n")).collect();
+    says(&Outcome { stderr, ..outcome }, MISSING, &["no ld in PATH", "binutils"]);
 }
 
 #[test]

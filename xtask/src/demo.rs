@@ -3,16 +3,16 @@
 
 use crate::command::{command, run as execute};
 use crate::install::{install, target_dir};
-use crate::setup;
-use anyhow::{Context, Result, bail};
+use crate::{Usage, setup};
+use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The task.
 pub(crate) fn run(words: &[String]) -> Result<()> {
-    if !words.is_empty() {
-        bail!("usage: cargo xtask demo");
+    if let [word, ..] = words {
+        return Usage::wrong(word);
     }
     setup::ensure(&[setup::PROFILE])?;
     let root = target_dir().join("bbprof-root");

@@ -3,7 +3,7 @@
 
 use crate::command::{command, run as execute};
 use crate::install::target_dir;
-use crate::root;
+use crate::{Usage, root};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     match words {
         [] => build(&root().join(PAGE)),
         [option] if option == "--check" => check(),
-        _ => bail!("usage: cargo xtask explorer [--check]"),
+        [word, ..] => Usage::wrong(word),
     }
 }
 

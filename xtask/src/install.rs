@@ -6,8 +6,8 @@
 //! ```
 
 use crate::command::{cargo, run as execute};
-use crate::setup;
-use anyhow::{Context, Result, bail};
+use crate::{Usage, setup};
+use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         [] => cargo_home()?,
         [option, folder] if option == "--root" => std::path::absolute(folder)?,
         [option] if option.starts_with("--root=") => std::path::absolute(&option["--root=".len()..])?,
-        _ => bail!("usage: cargo xtask install [--root DIR]"),
+        [word, ..] => return Usage::wrong(word),
     };
     setup::ensure(&[setup::PROFILE])?;
     install(&root)?;
@@ -37,8 +37,7 @@ fn cargo_home() -> Result<PathBuf> {
     match std::env::var_os("CARGO_HOME") {
         Some(home) => Ok(home.into()),
         None => {
-            Ok(PathBuf::from(std::env::var_os("HOME").context("neither CARGO_HOME nor HOME is set; use --root DIR")?)
-                .join(".cargo"))
+            Ok(std::env::home_dir().context("CARGO_HOME is not set, and there is no home folder; use --root DIR")?.join(".cargo"))
         }
     }
 }

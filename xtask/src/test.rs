@@ -2,15 +2,15 @@
 
 use crate::command::{cargo, run as execute};
 use crate::install::{install, target_dir};
-use crate::{demo, explorer, setup, tidy};
-use anyhow::{Result, bail};
+use crate::{Usage, demo, explorer, setup, tidy};
+use anyhow::Result;
 
 /// The task `test`.
 pub(crate) fn run(words: &[String]) -> Result<()> {
     let all = words.iter().any(|word| word == "--all");
     let filters: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "--all").collect();
     if let Some(option) = filters.iter().find(|word| word.starts_with('-')) {
-        bail!("{option}: usage: cargo xtask test [--all] [FILTER]");
+        return Usage::wrong(option);
     }
     setup::ensure(&[setup::PROFILE, setup::TEST])?;
     if filters.is_empty() {

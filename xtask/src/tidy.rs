@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: rules of the source tree that no compiler checks.
 
-use crate::root;
+use crate::{Usage, root};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,8 @@ const LONGEST_LINES: usize = 600;
 
 /// The task.
 pub(crate) fn run(words: &[String]) -> Result<()> {
-    if !words.is_empty() {
-        bail!("usage: cargo xtask tidy");
+    if let [word, ..] = words {
+        return Usage::wrong(word);
     }
     let mut faults = Vec::new();
     check_arrows(&mut faults)?;

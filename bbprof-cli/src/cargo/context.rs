@@ -5,9 +5,10 @@ use super::packages::{Packages, is_of_many, package_in_view};
 use super::{Subcommand, c_parts};
 use crate::cache;
 use crate::config::Settings;
-use crate::exit::require;
+use crate::exit::{CargoFailed, require};
 use crate::installation::Installation;
-use crate::plugin::{PluginOptions, Rustc, plugin_with_options};
+use crate::messages::tell;
+use crate::plugin::{INSTALL_RUST, PluginOptions, Rustc, plugin_with_options};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
@@ -41,7 +42,7 @@ impl Context {
         let quiet = words.is_quiet();
         let say = |message: &str| {
             if !quiet {
-                eprintln!("bbprof: {message}");
+                tell!("{message}");
             }
         };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -147,8 +148,8 @@ fn all_settings(own: Settings, metadata: &Metadata, words: &CargoWords) -> Resul
         let manifest = member.manifest_path.as_std_path();
         let others = Settings::from_metadata(&member.metadata, manifest, "package.metadata.bbprof")?;
         if is_of_many && others != Settings::default() {
-            eprintln!(
-                "bbprof: [package.metadata.bbprof] of {} does not hold: of several packages, settings are those of [workspace.metadata.bbprof] and of the workspace's own package",
+            tell!(
+                "[package.metadata.bbprof] of {} does not hold: of several packages, settings are those of [workspace.metadata.bbprof] and of the workspace's own package",
                 member.name
             );
         }
@@ -219,7 +220,10 @@ fn ask_metadata(cargo: &OsString, words: &CargoWords, targets: &[String]) -> Res
     match command.exec() {
         Ok(metadata) => Ok(metadata),
         Err(cargo_metadata::Error::CargoMetadata { stderr }) => {
-            anyhow::bail!("{}", stderr.trim_end().trim_start_matches("error: "))
+            Err(CargoFailed(stderr.trim_end().trim_start_matches("error: ").to_owned()).into())
+        }
+        Err(cargo_metadata::Error::Io(error)) => {
+            require!("{}: cannot be run: {error}; {INSTALL_RUST}, or set CARGO", cargo.to_string_lossy())
         }
         Err(error) => Err(error).context("cargo metadata"),
     }

@@ -4,18 +4,20 @@ use super::Subcommand;
 use super::args::CargoOptions;
 use super::context::Context;
 use super::killed::{self, Child};
+use super::signals::ForChild;
 use crate::cache;
 use crate::cache_lock::InUse;
 use crate::clean::TAG;
 use crate::commands;
+use crate::last_run::{self, Place};
+use crate::messages::tell;
 use anyhow::{Context as _, Result};
 use bbprof_format::raw::signal_name;
 use std::ffi::OsString;
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs cargo; the exit code is cargo's, which passes its program's on.
@@ -24,37 +26,27 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
     let context = Context::resolve(subcommand, options)?;
     prepare(&context)?;
     let mut command = command(&context);
-    let runs = if subcommand.runs_programs() { Some(run_folder(&context, &mut command)?) } else { None };
-    // Ctrl-C is for the program; we live on to show what it counted.
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false))).context("SIGINT")?;
+    let runs = subcommand.runs_programs() && !context.words.has("--no-run");
+    let runs = if runs { Some(Runs::begin(&context, &mut command)?) } else { None };
+    let signals = ForChild::take()?;
     let cannot = || format!("{}: cannot be run", context.cargo.to_string_lossy());
     let mut child = command.spawn().with_context(cannot)?;
     // `cargo run` executes the program in its own place.
     let process = Child::of(child.id());
-    let status = child.wait().with_context(cannot)?;
-    if let Some(folder) = runs {
+    let status = signals.wait(&mut child).with_context(cannot)?;
+    if let Some(runs) = runs {
         if let (Some(process), Some(signal)) = (process, status.signal().and_then(|signal| u8::try_from(signal).ok())) {
-            record_signal(process, &folder, signal);
+            runs.record_signal(process, signal);
         }
-        show(&context, &folder, status.success())?;
+        runs.show(&context, status.success());
         if let Some(signal) = status.signal() {
             let name = u8::try_from(signal).ok().and_then(signal_name).unwrap_or_else(|| "a signal".to_owned());
-            eprintln!("bbprof: process {}, cargo or the program in its place, was ended by {name} ({signal})", child.id());
+            tell!("process {}, cargo or the program in its place, was ended by {name} ({signal})", child.id());
         }
     } else if status.success() && !context.words.is_quiet() {
-        eprintln!("bbprof: programs are in {}", shown(&context));
+        tell!("programs are in {}", shown(&context));
     }
     Ok(exit_code(status))
-}
-
-/// A profile does not know who killed its process; it is told.
-fn record_signal(process: Child, runs: &Path, signal: u8) {
-    let set = std::env::var_os("BBPROF_OUT").filter(|pattern| !pattern.is_empty());
-    let folder = set.map_or_else(|| Some(runs.to_owned()), |pattern| killed::folder_of_pattern(&pattern));
-    let recorded = folder.as_deref().map(|folder| process.record_signal(folder, signal).map_err(|error| (folder, error)));
-    if let Some(Err((folder, error))) = recorded {
-        eprintln!("bbprof: {}: the signal is not in the profile: {error}", folder.display());
-    }
 }
 
 /// Target directory, its tag, and the stable name of the last one used.
@@ -129,51 +121,86 @@ fn quoted(path: &Path) -> String {
     toml::Value::String(path.display().to_string()).to_string()
 }
 
-/// Makes the folder for this run's raw profiles and tells the programs, unless the user tells them something else.
-fn run_folder(context: &Context, command: &mut Command) -> Result<PathBuf> {
-    let runs = context.target_dir.join("bbprof/runs");
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_secs());
-    let folder = runs.join(format!("{seconds}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).with_context(|| format!("{}: cannot make the folder for raw profiles", folder.display()))?;
-    if std::env::var_os("BBPROF_OUT").is_none() {
-        let escaped = folder.display().to_string().replace('%', "%%");
-        command.env("BBPROF_OUT", format!("{escaped}/%e-%p.bbraw"));
-    }
-    Ok(folder)
+/// The raw profiles of this run.
+struct Runs {
+    place: Place,
 }
 
-/// Says where the raw profiles are, notes the run as the last one, and prints the summary.
-fn show(context: &Context, folder: &Path, success: bool) -> Result<()> {
-    let profiles = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?.count();
-    if profiles == 0 {
-        // Who asks for the last run must not get the one before.
-        if success && std::env::var_os("BBPROF_OUT").is_none() && !context.words.has("--no-run") {
-            note_last(context, folder)?;
-        } else {
-            std::fs::remove_dir(folder).with_context(|| folder.display().to_string())?;
-        }
-        let says_why = success && context.report && !context.words.is_quiet() && !context.words.has("--no-run");
-        match std::env::var_os("BBPROF_OUT") {
-            Some(_) if says_why => eprintln!("bbprof: no summary: BBPROF_OUT is set, and profiles are where it says"),
-            None if says_why => eprintln!("bbprof: no profile was written: no instrumented program ran"),
-            _ => {}
-        }
-        return Ok(());
+impl Runs {
+    /// Makes a folder for them and tells the programs, unless the user tells them something else. Noted at once: should we be killed, who asks for
+    /// the last run must not get the one before.
+    fn begin(context: &Context, command: &mut Command) -> Result<Self> {
+        let place = match Place::of_user() {
+            Some(pattern) => Place::Pattern(pattern),
+            None => {
+                let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_secs());
+                let folder = context.target_dir.join(format!("bbprof/runs/{seconds}-{}", std::process::id()));
+                std::fs::create_dir_all(&folder)
+                    .with_context(|| format!("{}: cannot make the folder for raw profiles", folder.display()))?;
+                let escaped = folder.display().to_string().replace('%', "%%");
+                command.env("BBPROF_OUT", format!("{escaped}/%e-%p.bbraw"));
+                Place::Folder(folder)
+            }
+        };
+        last_run::note(&context.target_dir, &place)?;
+        Ok(Self { place })
     }
-    note_last(context, folder)?;
-    if context.report {
-        eprintln!();
-        let colour = context.words.values("--color", None).pop();
-        if let Err(error) = commands::write_run_summary(folder, colour.as_deref(), &mut std::io::stderr().lock()) {
-            eprintln!("bbprof: no summary: {error:#}");
+
+    /// A profile does not know who killed its process; it is told.
+    fn record_signal(&self, process: Child, signal: u8) {
+        let folder = match &self.place {
+            Place::Folder(folder) => Some(folder.clone()),
+            Place::Pattern(pattern) => killed::folder_of_pattern(pattern),
+        };
+        if let Some(folder) = folder
+            && let Err(error) = process.record_signal(&folder, signal)
+        {
+            tell!("{}: the signal is not in the profile: {error}", folder.display());
         }
-        eprintln!("bbprof: raw profiles are in {}", folder.display());
     }
-    Ok(())
+
+    /// Prints the summary, and says where the raw profiles are. What goes wrong here is told; the exit code is the program's.
+    fn show(&self, context: &Context, success: bool) {
+        let is_talkative = context.report && !context.words.is_quiet();
+        let folder = match &self.place {
+            Place::Folder(folder) => folder,
+            Place::Pattern(_) if is_talkative => {
+                return tell!("no summary: BBPROF_OUT is set, and profiles are where it says");
+            }
+            Place::Pattern(_) => return,
+        };
+        match std::fs::read_dir(folder).map(Iterator::count) {
+            Ok(0) if is_talkative => return tell!("no profile was written{}", why_none(success)),
+            Ok(0) => return,
+            Ok(_) => {}
+            Err(error) => return tell!("no summary: {}: {error}", folder.display()),
+        }
+        // Newer than what others wrote in the working directory meanwhile.
+        if let Err(error) = last_run::note(&context.target_dir, &self.place) {
+            tell!("the run was noted as the last one when it began, and cannot be again: {error:#}");
+        }
+        if context.report {
+            let colour = context.words.values("--color", None).pop();
+            let mut stderr = std::io::stderr().lock();
+            let begun = writeln!(stderr).context("stderr");
+            if let Err(error) = begun.and_then(|()| commands::write_run_summary(folder, colour.as_deref(), &mut stderr)) {
+                tell!("no summary: {error:#}");
+            }
+            tell!("raw profiles are in {}", folder.display());
+        }
+    }
 }
 
-fn note_last(context: &Context, folder: &Path) -> Result<()> {
-    cache::write_atomically(&context.target_dir.join("bbprof/last"), format!("{}\n", folder.display()).as_bytes())
+/// Why there is no profile, as far as it is known: what failed may have said so itself.
+fn why_none(success: bool) -> &'static str {
+    // As the runtime reads it.
+    if std::env::var_os("BBPROF_OFF").is_some_and(|off| !off.is_empty() && off != "0") {
+        ": BBPROF_OFF is set"
+    } else if success {
+        ": no instrumented program ran"
+    } else {
+        ""
+    }
 }
 
 /// As a shell would say it: 128 + signal for a process that a signal ended.

@@ -7,6 +7,7 @@ use super::outcome::Outcome;
 use super::output::to_stdout;
 use super::sources::Source;
 use crate::exit::{Requirement, require};
+use crate::messages::tell;
 use anyhow::{Context, Result};
 use bbprof_profile::Profile;
 use bbprof_report::{Subject, annotate, find_subject, write_ir};
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let read = |path: &str| {
         let source = Source::read(path)?;
         if let Some(doubt) = linked.doubt(path, &source) {
-            eprintln!("{}", warning(path, doubt));
+            tell!("{}", warning(path, doubt));
         }
         Ok(source.text())
     };

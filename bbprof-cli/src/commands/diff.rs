@@ -6,6 +6,7 @@ use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::{keep_counts, to_file, to_stdout};
 use crate::exit::{Requirement, require};
+use crate::messages::tell;
 use anyhow::Result;
 use bbprof_profile::{Diff, FunctionDiff, Profile};
 use bbprof_report::{write_diff, write_diff_json};
@@ -114,7 +115,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
     let ((a, damaged_in_a), (b, damaged_in_b)) = (read(&args.a)?, read(&args.b)?);
     let exact = [&a, &b].map(|profile| profile.exceptions().is_empty());
     for (path, _) in [&args.a, &args.b].into_iter().zip(exact).filter(|(_, exact)| !exact) {
-        eprintln!("bbprof: {}: the counts are not exact, see bbprof verify", path.display());
+        tell!("{}: the counts are not exact, see bbprof verify", path.display());
     }
     let diff = Diff::new(&a, &b);
     if let Some(path) = &args.html {
@@ -131,7 +132,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
         regressions.extend(limit.check(&diff)?);
     }
     for regression in &regressions {
-        eprintln!("bbprof: {regression}");
+        tell!("{regression}");
     }
     Ok(match (regressions.is_empty(), damaged_in_a + damaged_in_b) {
         (false, _) => Outcome::Regression,

@@ -6,6 +6,7 @@ use super::linked::DoubtingReader;
 use super::outcome::Outcome;
 use super::output::{keep_counts, make_folder, to_file, to_stdout};
 use crate::exit::{Requirement, require};
+use crate::messages::tell;
 use anyhow::{Context, Result};
 use bbprof_profile::{Profile, is_of_doctests, is_of_toolchain};
 use bbprof_report::{self as report, CoveredLines};
@@ -151,12 +152,12 @@ fn tell_left_out(name: &str, profile: &Profile, args: &ExportArgs) {
     let number = |is_left_out: fn(&str) -> bool| profile.files.paths().iter().filter(|path| is_left_out(path)).count();
     let of_doctests = number(is_of_doctests);
     if of_doctests > 0 {
-        eprintln!("bbprof: {name}: without the {of_doctests} sources that rustdoc made of doctests, which it removed again");
+        tell!("{name}: without the {of_doctests} sources that rustdoc made of doctests, which it removed again");
     }
     let left_out = number(is_of_toolchain);
     if left_out > 0 && !args.toolchain_sources {
-        eprintln!(
-            "bbprof: {name}: without the {left_out} sources of Rust's own libraries, which are not on this machine; --toolchain-sources adds them"
+        tell!(
+            "{name}: without the {left_out} sources of Rust's own libraries, which are not on this machine; --toolchain-sources adds them"
         );
     }
 }
@@ -165,10 +166,10 @@ fn tell_left_out(name: &str, profile: &Profile, args: &ExportArgs) {
 fn tell_total(name: &str, CoveredLines { hit, all, .. }: CoveredLines) {
     // In tenths of a percent, rounded down: 100 % is all of them.
     match (hit * 1000).checked_div(all) {
-        Some(tenths) => eprintln!("bbprof: {name}: TOTAL {hit} of {all} lines {}.{}%", tenths / 10, tenths % 10),
-        None => eprintln!(
-            "bbprof: {name}: no source line is known: the program was compiled without debug information (-g0), or all are left out"
-        ),
+        Some(tenths) => tell!("{name}: TOTAL {hit} of {all} lines {}.{}%", tenths / 10, tenths % 10),
+        None => {
+            tell!("{name}: no source line is known: the program was compiled without debug information (-g0), or all are left out")
+        }
     }
 }
 
@@ -185,8 +186,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
         if let Some(total) = total {
             tell_left_out(name, &profile, args);
             if total.open_branches > 0 {
-                eprintln!(
-                    "bbprof: {name}: without {} branches whose ways the counters leave open; --counters edges counts them",
+                tell!(
+                    "{name}: without {} branches whose ways the counters leave open; --counters edges counts them",
                     total.open_branches
                 );
             }

@@ -3,7 +3,9 @@
 use super::progress::Progress;
 use super::repeated::{Summed, stretches, without_repeated};
 use crate::exit::Requirement;
+use crate::last_run;
 use crate::locate::{MapFinder, MissingMap};
+use crate::messages::tell;
 use anyhow::{Context, Result, anyhow, bail};
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
@@ -115,7 +117,7 @@ fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
     if must_not && !refused.is_empty() {
         return Err(refused.swap_remove(0));
     }
-    refused.iter().for_each(|error| eprintln!("bbprof: skipped {error:#}"));
+    refused.iter().for_each(|error| tell!("skipped {error:#}"));
     Ok(refused.len())
 }
 
@@ -127,7 +129,7 @@ pub(crate) fn each_input(
     strict: bool,
     mut take: impl FnMut(&Path, MergedProfile) -> Result<()>,
 ) -> Result<(Summed, usize)> {
-    let files = without_repeated(if profiles.is_empty() { last_run()? } else { expand(profiles)? });
+    let files = without_repeated(if profiles.is_empty() { profiles_of_last_run()? } else { expand(profiles)? });
     let mut summed = Summed::default();
     let mut num_damaged = 0;
     let mut without_map = Vec::new();
@@ -148,7 +150,7 @@ pub(crate) fn each_input(
                 Err(error) if strict || files.len() == 1 || error.is::<Requirement>() => return Err(error),
                 Err(error) if error.is::<MissingMap>() => without_map.push(error),
                 Err(error) => {
-                    progress.aside(|| eprintln!("bbprof: skipped {error:#}"));
+                    progress.aside(|| tell!("skipped {error:#}"));
                     num_damaged += 1;
                 }
             }
@@ -211,14 +213,14 @@ pub(crate) fn load(args: &ProfileArgs) -> Result<(ManuallyDrop<Profile>, usize)>
     let loaded = Loaded::read(&args.profiles, &args.maps, false)?;
     let num_damaged = loaded.num_damaged;
     if loaded.merged.images.is_empty() {
-        eprintln!("bbprof: the profile is empty: no image of its processes has counters; were they built with bbprof?");
+        tell!("the profile is empty: no image of its processes has counters; were they built with bbprof?");
     }
     let profile = loaded.solve()?;
     if !profile.functions().any(|function| function.is_executed()) {
         if profile.exceptions().iter().any(|exception| exception.kind == ExceptionKind::Unsolved) {
-            eprintln!("bbprof: of all that was executed no count is known, see bbprof verify");
+            tell!("of all that was executed no count is known, see bbprof verify");
         } else if profile.functions().next().is_some() {
-            eprintln!("bbprof: nothing was executed: all counts are 0");
+            tell!("nothing was executed: all counts are 0");
         }
     }
     Ok((ManuallyDrop::new(profile), num_damaged))
@@ -234,8 +236,8 @@ pub(crate) fn tell_inexact(profile: &Profile) {
     };
     match exceptions.len() {
         0 => {}
-        1 => eprintln!("bbprof: counts are NOT exact: 1 exception, see bbprof verify{left_out}"),
-        n => eprintln!("bbprof: counts are NOT exact: {n} exceptions, see bbprof verify{left_out}"),
+        1 => tell!("counts are NOT exact: 1 exception, see bbprof verify{left_out}"),
+        n => tell!("counts are NOT exact: {n} exceptions, see bbprof verify{left_out}"),
     }
 }
 
@@ -294,8 +296,8 @@ pub(crate) fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
             }
             let is_merged = |path: &PathBuf| path.extension().is_some_and(|extension| extension == merged::EXTENSION);
             if files[before..].iter().any(is_merged) && !files[before..].iter().all(is_merged) {
-                eprintln!(
-                    "bbprof: {} holds raw and merged profiles; all are summed, so what was merged out of these counts twice",
+                tell!(
+                    "{} holds raw and merged profiles; all are summed, so what was merged out of these counts twice",
                     path.display()
                 );
             }
@@ -330,7 +332,7 @@ fn is_profile(path: &Path) -> bool {
 
 /// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest raw profile in the working
 /// directory, whichever is newer. A merged profile is no run: it is taken where there is nothing else, and said.
-fn last_run() -> Result<Vec<PathBuf>> {
+fn profiles_of_last_run() -> Result<Vec<PathBuf>> {
     let here = std::env::current_dir().context("working directory")?;
     let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     let mut entries: Vec<PathBuf> = std::fs::read_dir(&here).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -339,26 +341,20 @@ fn last_run() -> Result<Vec<PathBuf>> {
     let (runs, merged): (Vec<PathBuf>, Vec<PathBuf>) =
         entries.into_iter().partition(|path| path.extension().is_some_and(|extension| extension == raw::EXTENSION));
     let newest = runs.iter().max_by_key(|path| written(path));
-    // What cargo's environment and configuration say wins over what lies there from earlier.
-    let own_target = cargo_config2::Config::load().ok().and_then(|config| config.build.target_dir);
-    let targets = own_target.into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
-    let noted = targets.map(|target| target.join("bbprof/last")).find(|last| last.is_file());
-    if let Some(last) = noted
-        && newest.is_none_or(|file| written(file) <= written(&last))
+    if let Some(note) = last_run::noted_here()?
+        && newest.is_none_or(|file| written(file) <= written(&note))
     {
-        let text = std::fs::read_to_string(&last).with_context(|| last.display().to_string())?;
-        return expand(&[PathBuf::from(text.trim_end_matches('\n'))])
-            .with_context(|| format!("{}: names the last run", last.display()));
+        return expand(&[last_run::profiles_of(&note)?]).with_context(|| format!("{}: names the last run", note.display()));
     }
     if let Some(file) = newest {
         if runs.len() > 1 {
-            eprintln!("bbprof: {}, the newest of {} profiles here", file.display(), runs.len());
+            tell!("{}, the newest of {} profiles here", file.display(), runs.len());
         }
         return Ok(vec![file.clone()]);
     }
     match merged.iter().max_by_key(|path| written(path)) {
         Some(file) => {
-            eprintln!("bbprof: {}, a merged profile: no run is noted, and no raw profile is here", file.display());
+            tell!("{}, a merged profile: no run is noted, and no raw profile is here", file.display());
             Ok(vec![file.clone()])
         }
         None => Err(Requirement(format!(

@@ -2,6 +2,7 @@
 
 use super::sizes::is_build;
 use super::sources::Source;
+use crate::messages::tell;
 use bbprof_format::BuildId;
 use bbprof_profile::Profile;
 use bbprof_report::{Doubt, SourceText};
@@ -60,9 +61,9 @@ impl<'p> Linked<'p> {
 /// What is said of a source where its lines are shown.
 pub(super) fn warning(path: &str, doubt: Doubt) -> String {
     match doubt {
-        Doubt::Differs => format!("bbprof: {path} is not the text that was compiled; its lines may have moved"),
-        Doubt::Modified => format!("bbprof: {path} was modified after the program was linked; its lines may have moved"),
-        Doubt::BuiltAgain => format!("bbprof: the program was built again since it was profiled; lines of {path} may have moved"),
+        Doubt::Differs => format!("{path} is not the text that was compiled; its lines may have moved"),
+        Doubt::Modified => format!("{path} was modified after the program was linked; its lines may have moved"),
+        Doubt::BuiltAgain => format!("the program was built again since it was profiled; lines of {path} may have moved"),
     }
 }
 
@@ -93,9 +94,9 @@ impl<'p> DoubtingReader<'p> {
     /// Says which sources changed, on stderr.
     pub(super) fn tell(self) {
         let changed = self.changed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        changed.iter().take(MOST_TOLD).for_each(|(path, doubt)| eprintln!("{}", warning(path, *doubt)));
+        changed.iter().take(MOST_TOLD).for_each(|(path, doubt)| tell!("{}", warning(path, *doubt)));
         if changed.len() > MOST_TOLD {
-            eprintln!("bbprof: ... and {} sources more", changed.len() - MOST_TOLD);
+            tell!("... and {} sources more", changed.len() - MOST_TOLD);
         }
     }
 }

@@ -8,6 +8,7 @@ use super::outcome::Outcome;
 use super::output::to_stdout;
 use crate::exit::{Requirement, require};
 use crate::locate::MapFinder;
+use crate::messages::tell;
 use anyhow::{Context, Result};
 use bbprof_format::map::{self, BuildMap};
 use bbprof_profile::{Image, ImageCounters, Profile};
@@ -97,8 +98,8 @@ fn code(input: &ProfileArgs) -> Result<Profile> {
         let image = Image::decode(map).with_context(|| path.display().to_string())?;
         let presence = presence.filter(|presence| presence.len() == image.num_optional()).unwrap_or_else(|| {
             if image.num_optional() > 0 {
-                eprintln!(
-                    "bbprof: {}: all {} members of archives are counted; which of them the linker took stands in the program, which is not beside this map",
+                tell!(
+                    "{}: all {} members of archives are counted; which of them the linker took stands in the program, which is not beside this map",
                     path.display(),
                     image.num_optional()
                 );

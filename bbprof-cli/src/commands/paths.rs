@@ -5,6 +5,7 @@ use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use crate::exit::{Requirement, require};
+use crate::messages::tell;
 use anyhow::Result;
 use bbprof_format::{merged, raw};
 use bbprof_report::{PathOptions, Subject, find_subject, write_paths};
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     let without: Vec<_> = functions.iter().filter(|function| function.num_paths().is_none() && function.is_executed()).collect();
     if !without.is_empty() {
         let instructions: u128 = without.iter().flat_map(|function| function.blocks()).map(|block| block.instructions()).sum();
-        eprintln!("bbprof: {} functions that ran have no paths: their {instructions} instructions are in no share", without.len());
+        tell!("{} functions that ran have no paths: their {instructions} instructions are in no share", without.len());
     }
     let options = PathOptions { top: args.top, coverage_thousandths, style: args.look.style(&std::io::stdout()) };
     to_stdout(|out| write_paths(&profile, &functions, &options, out))?;

@@ -3,6 +3,7 @@
 //! A snapshot's are in whatever its process wrote later, up to the next reset. A process's own are in a pool if a kill came between adding it
 //! there and removing its file. What is asked for several times is told.
 
+use crate::messages::tell;
 use bbprof_format::merged::Process;
 use bbprof_format::raw::{Extent, Head, Identity, ImageCounts, RawProfile};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -72,7 +73,7 @@ impl Summed {
             1 => "; so it is with another process".to_owned(),
             more => format!("; so it is with {more} more processes"),
         };
-        eprintln!("bbprof: {places}: the counts of process {pid} are added {} times{more}", files.len());
+        tell!("{places}: the counts of process {pid} are added {} times{more}", files.len());
     }
 }
 
@@ -96,7 +97,7 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut left_out = vec![false; files.len()];
     for (file, head) in known().filter(|(_, head)| head.extent != Extent::Pool) {
         if is_in_pool(&head) {
-            eprintln!("bbprof: left out {}: its counts are in the pool already", files[file].display());
+            tell!("left out {}: its counts are in the pool already", files[file].display());
             left_out[file] = true;
         } else {
             windows.entry((head.run, head.resets)).or_default().push(file);
@@ -117,7 +118,7 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
             [one] => format!("{}: its counts are", files[one].display()),
             _ => format!("{} and {} more of its process: their counts are", files[earlier[0]].display(), earlier.len() - 1),
         };
-        eprintln!("bbprof: left out {what} in {}, too", files[latest].display());
+        tell!("left out {what} in {}, too", files[latest].display());
         earlier.into_iter().for_each(|file| left_out[file] = true);
     }
     // A process that has not yet been added to its pool has a file of its own, which is the latest of its window. Of a process that came to a later window, no earlier
@@ -134,8 +135,8 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let beside_pools: Vec<usize> =
         known().filter(|(file, head)| !left_out[*file] && may_be_in_pools(head)).map(|(file, _)| file).collect();
     if let Some(first) = beside_pools.first() {
-        eprintln!(
-            "bbprof: left out {} snapshots of processes whose counts should be in the pools beside them: {}, ...; a profile that is named alone is read",
+        tell!(
+            "left out {} snapshots of processes whose counts should be in the pools beside them: {}, ...; a profile that is named alone is read",
             beside_pools.len(),
             files[*first].display()
         );

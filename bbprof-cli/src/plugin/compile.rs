@@ -65,6 +65,9 @@ fn compile(compiler: &Path, llvm: &Llvm, sources: &[&PathBuf], library: &Path, o
     command.args(sources).arg(library).args(["-Wl,--exclude-libs,ALL", "-Wl,--gc-sections", "-lpthread", "-ldl", "-o"]).arg(output);
     let result = command.output().with_context(|| format!("{}: cannot be run", compiler.display()))?;
     if !result.status.success() {
+        if which::which("ld").is_err() {
+            require!("a linker is needed to compile the plugin, but there is no ld in PATH; {}", install(&["binutils"]));
+        }
         bail!(
             "{} could not compile the plugin for LLVM {} ({}):\n{}",
             compiler.display(),

@@ -8,6 +8,9 @@ use object::read::elf::{Dyn, FileHeader};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+/// What to do where rustc or cargo is not there.
+pub(crate) const INSTALL_RUST: &str = "install Rust by rustup (https://rustup.rs)";
+
 /// A rustc that can load the plugin.
 #[derive(Clone, Debug)]
 pub(crate) struct Rustc {
@@ -23,7 +26,10 @@ impl Rustc {
     /// Asks `rustc -vV`, and looks whether its LLVM is a shared library, for only then a plugin finds its symbols.
     pub(crate) fn inspect(rustc: &OsStr) -> Result<Self> {
         let name = rustc.to_string_lossy();
-        let words = duct::cmd!(rustc, "-vV").read().with_context(|| format!("{name}: cannot be run"))?;
+        let words = match duct::cmd!(rustc, "-vV").read() {
+            Ok(words) => words,
+            Err(error) => require!("{name}: cannot be run: {error}; {INSTALL_RUST}, or set RUSTC"),
+        };
         let rustc =
             Self::parse(&words).with_context(|| format!("{name} -vV: expected host, release and LLVM version, found {words:?}"))?;
         if !SUPPORTED_MAJORS.contains(&rustc.llvm) {

@@ -1,0 +1,106 @@
+//! The last run: noted in the target directory by `cargo bbprof`, when it begins and again when it has ended, for commands without a profile.
+
+use crate::cache;
+use crate::exit::require;
+use crate::messages::tell;
+use anyhow::{Context, Result};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// In target directories: a line with the folder of the run's raw profiles, or with what `BBPROF_OUT` was.
+const NOTE: &str = "bbprof/last";
+const PATTERN: &str = "BBPROF_OUT=";
+
+/// Where raw profiles of a run go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// A folder of its own.
+    Folder(PathBuf),
+    /// Where the user's `BBPROF_OUT` says, beside files of others, maybe.
+    Pattern(OsString),
+}
+
+impl Place {
+    /// What the user says by `BBPROF_OUT`; set, but empty, is not set, as for the program.
+    pub(crate) fn of_user() -> Option<OsString> {
+        std::env::var_os("BBPROF_OUT").filter(|pattern| !pattern.is_empty())
+    }
+
+    fn line(&self) -> Vec<u8> {
+        let (start, rest) = match self {
+            Self::Folder(folder) => ("", folder.as_os_str()),
+            Self::Pattern(pattern) => (PATTERN, pattern.as_os_str()),
+        };
+        [start.as_bytes(), rest.as_bytes(), b"\n"].concat()
+    }
+
+    fn of_line(line: &[u8]) -> Self {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        match line.strip_prefix(PATTERN.as_bytes()) {
+            Some(pattern) => Self::Pattern(OsString::from_vec(pattern.to_vec())),
+            None => Self::Folder(OsString::from_vec(line.to_vec()).into()),
+        }
+    }
+}
+
+/// Notes the last run in its target directory, and where commands look from here, if that is another: they must not show the run before.
+pub(crate) fn note(target_dir: &Path, place: &Place) -> Result<()> {
+    let own = target_dir.join(NOTE);
+    cache::write_atomically(&own, &place.line())?;
+    if let Some(seen) = noted_here()?.filter(|seen| seen.canonicalize().ok() != own.canonicalize().ok())
+        && let Err(error) = cache::write_atomically(&seen, &place.line())
+    {
+        tell!("{}: still names an earlier run, which commands without a profile show here: {error:#}", seen.display());
+    }
+    Ok(())
+}
+
+/// The note that holds in the working directory: what cargo's environment and configuration say wins over what lies there from earlier.
+pub(crate) fn noted_here() -> Result<Option<PathBuf>> {
+    let here = std::env::current_dir().context("working directory")?;
+    let own_target = cargo_config2::Config::load().ok().and_then(|config| config.build.target_dir);
+    let mut targets = own_target.into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
+    Ok(targets.find_map(|target| Some(target.join(NOTE)).filter(|note| note.is_file())))
+}
+
+/// The folder or file with the raw profiles of the run that is noted there.
+pub(crate) fn profiles_of(note: &Path) -> Result<PathBuf> {
+    let runs = || note.with_file_name("runs");
+    match Place::of_line(&std::fs::read(note).with_context(|| note.display().to_string())?) {
+        Place::Folder(folder) if has_files(&folder) => Ok(folder),
+        Place::Folder(folder) => require!(
+            "{}: no profile is in this folder, which is the last run's: it wrote none, or could not be built; run the program again, or name a profile (those of earlier runs: {})",
+            folder.display(),
+            runs().display()
+        ),
+        Place::Pattern(pattern) if is_one_file(Path::new(&pattern)) => Ok(pattern.into()),
+        Place::Pattern(pattern) => require!(
+            "the last run wrote its profiles where BBPROF_OUT said, {}: name them (those of earlier runs: {})",
+            pattern.display(),
+            runs().display()
+        ),
+    }
+}
+
+fn has_files(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Whether all processes wrote to this file, wherever they ran.
+fn is_one_file(pattern: &Path) -> bool {
+    pattern.is_absolute() && !pattern.as_os_str().as_bytes().contains(&b'%') && pattern.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_as_they_were_noted() {
+        let name = OsString::from_vec(b"/tmp/caf\xe9 %p".to_vec());
+        for place in [Place::Folder(name.clone().into()), Place::Pattern(name)] {
+            assert_eq!(Place::of_line(&place.line()), place);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `cargo bbprof run` stands in the program's place: signals go to the program, its exit code comes out whatever becomes of the profile, and the last run
+//! is the last run, also where it wrote no profile, or wrote it elsewhere.
+
+use bbprof_tests::{Outcome, Run, Sandbox, tool};
+
+const PROGRAM: &str = r#"
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn told(_: i32) {
+    TOLD.store(true, Ordering::Relaxed);
+}
+
+unsafe extern "C" {
+    fn signal(number: i32, handler: extern "C" fn(i32)) -> usize;
+}
+
+fn main() {
+    let word = std::env::args().nth(1).expect("a word");
+    if word == "serve" {
+        for number in [1, 12, 15] {
+            unsafe { signal(number, told) };
+        }
+        println!("{}", std::process::id());
+        // A test that fails leaves nothing behind.
+        for _ in 0..1000 {
+            if TOLD.load(Ordering::Relaxed) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        println!("ended");
+        std::process::exit(5);
+    }
+    if word == "remove" {
+        let out = std::env::var("BBPROF_OUT").expect("a pattern");
+        std::fs::remove_dir_all(std::path::Path::new(&out).parent().expect("a folder")).expect("removed");
+        std::process::exit(7);
+    }
+    std::process::exit(word.parse().expect("a number"));
+}
+"#;
+
+/// A package with that program.
+fn package(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new(name);
+    sandbox.write("Cargo.toml", "[package]\nname = \"server\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
+    sandbox.write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"server\"\nversion = \"0.1.0\"\n");
+    sandbox.write("src/main.rs", PROGRAM);
+    sandbox
+}
+
+/// `cargo bbprof run` of it.
+fn run(sandbox: &Sandbox, options: &[&str], word: &str) -> Run {
+    Run::new(tool("cargo-bbprof")).args(["bbprof", "run"]).args(options).args(["--", word]).in_folder(sandbox.path())
+}
+
+/// What commands take for the last run.
+fn last(sandbox: &Sandbox) -> Outcome {
+    Run::new(tool("bbprof")).arg("verify").in_folder(sandbox.path()).outcome()
+}
+
+fn ended_with(sandbox: &Sandbox, code: i32) {
+    let verified = last(sandbox).expect_code(0).text();
+    assert!(verified.contains(&format!(": exit {code}\n")), "{verified}");
+}
+
+/// Runs the server, and does something before, and to `cargo bbprof` ($p) and the server itself ($s) when it is ready.
+fn served(sandbox: &Sandbox, before: &str, then: &str) -> Outcome {
+    let script = format!("rm -f out\n{before}\n\"$@\" > out & p=$!\nuntil read s < out; do sleep 0.05; done 2> /dev/null\n{then}");
+    let words = ["bbprof", "run", "-q", "--", "serve"];
+    Run::new("bash").args(["-c", &script, "bash"]).arg(tool("cargo-bbprof")).args(words).in_folder(sandbox.path()).outcome()
+}
+
+#[test]
+fn signals_are_for_the_program() {
+    let sandbox = package("signals");
+    run(&sandbox, &["-q", "--no-report"], "3").outcome().expect_code(3);
+    for signal in ["TERM", "HUP", "USR2"] {
+        let outcome = served(&sandbox, "", &format!("kill -{signal} $p; wait $p")).expect_code(5);
+        assert!(outcome.stderr.contains("Hottest functions"), "{signal}: {}", outcome.stderr);
+        assert!(std::fs::read_to_string(sandbox.join("out")).is_ok_and(|out| out.ends_with("\nended\n")), "{signal}");
+        ended_with(&sandbox, 5);
+    }
+    // Who ignores a signal goes on ignoring it.
+    let status = served(&sandbox, "trap '' HUP", "grep SigIgn /proc/$p/status; kill $p; wait $p").expect_code(5).text();
+    let mask = u64::from_str_radix(status.trim().trim_start_matches("SigIgn:").trim(), 16);
+    assert_eq!(mask.map(|mask| mask & 1), Ok(1), "SIGHUP is ignored: {status}");
+}
+
+/// Whoever asks for the last run while it runs, or when `cargo bbprof` was killed, is not shown the one before.
+#[test]
+fn a_run_is_noted_when_it_begins() {
+    let sandbox = package("begins");
+    run(&sandbox, &["-q", "--no-report"], "3").outcome().expect_code(3);
+    served(&sandbox, "", "kill -KILL $p; wait $p; kill -KILL $s").expect_code(0);
+    let verified = last(&sandbox).expect_code(5).text();
+    assert!(verified.contains("no end was seen"), "{verified}");
+}
+
+#[test]
+fn the_exit_code_is_the_programs_whatever_becomes_of_the_profile() {
+    let sandbox = package("removed");
+    let said = run(&sandbox, &["-q"], "remove").outcome().expect_code(7).stderr;
+    assert!(said.contains("bbprof: no summary: "), "{said}");
+    last(&sandbox).expect_code(2);
+}
+
+#[test]
+fn the_last_run_is_the_last_whatever_it_was() {
+    let sandbox = package("last");
+    let quiet = ["-q", "--no-report"];
+    run(&sandbox, &quiet, "3").outcome().expect_code(3);
+    ended_with(&sandbox, 3);
+    // Where the user said: one file, or whatever a pattern stands for.
+    let one = sandbox.join("elsewhere/one.bbraw");
+    std::fs::create_dir(sandbox.join("elsewhere")).expect("a folder");
+    run(&sandbox, &quiet, "4").env("BBPROF_OUT", &one).outcome().expect_code(4);
+    ended_with(&sandbox, 4);
+    run(&sandbox, &quiet, "4").env("BBPROF_OUT", sandbox.join("elsewhere/%p.bbraw")).outcome().expect_code(4);
+    let said = last(&sandbox).expect_code(2).stderr;
+    assert!(said.contains("where BBPROF_OUT said") && said.contains("elsewhere/%p.bbraw: name them"), "{said}");
+    // Set, but empty, is not set.
+    let run_as_ever = run(&sandbox, &["-q"], "6").env("BBPROF_OUT", "").outcome().expect_code(6);
+    assert!(run_as_ever.stderr.contains("Hottest functions"), "{}", run_as_ever.stderr);
+    ended_with(&sandbox, 6);
+    // Nowhere, and it failed.
+    let off = run(&sandbox, &[], "3").env("BBPROF_OFF", "1").outcome().expect_code(3);
+    assert!(off.stderr.contains("no profile was written: BBPROF_OFF is set"), "{}", off.stderr);
+    last(&sandbox).expect_code(2);
+    // In another target directory than commands look at.
+    run(&sandbox, &[&quiet[..], &["--target-dir", "other"]].concat(), "8").outcome().expect_code(8);
+    ended_with(&sandbox, 8);
+    run(&sandbox, &[&quiet[..], &["--config", "build.target-dir='third'"]].concat(), "9").outcome().expect_code(9);
+    ended_with(&sandbox, 9);
+}
