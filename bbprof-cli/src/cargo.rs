@@ -3,6 +3,7 @@
 mod args;
 mod c_parts;
 mod context;
+mod kept_maps;
 mod killed;
 mod packages;
 mod run;

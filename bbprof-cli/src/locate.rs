@@ -1,7 +1,7 @@
 //! Finds build maps by build id.
 //!
 //! In this order: `--map` (files and folders), `BBPROF_MAPS` (a path list of the same), beside the image where it ran
-//! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), and the map cache
+//! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), among those that `cargo bbprof` kept of its runs, and the map cache
 //! (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`). Only headers are read while looking.
 
 use crate::cache;
@@ -106,6 +106,9 @@ impl MapFinder {
                 }
             }
         }
+        if let Some(kept) = kept_map(build_id, image).filter(|kept| build_id_of(kept).is_ok_and(|found| found == build_id)) {
+            return Ok(kept);
+        }
         if let Some(cached) = self.cache.as_ref().map(|cache| cache.join(format!("{build_id}.{EXTENSION}")))
             && build_id_of(&cached).is_ok_and(|found| found == build_id)
         {
@@ -120,6 +123,12 @@ impl MapFinder {
         }
         self.folders[folder].iter().find(|(id, _)| *id == build_id).map(|(_, path)| path.clone())
     }
+}
+
+/// Where `cargo bbprof` keeps the map of a program that ran, in our folder of its target directory; `None` when the image is in none.
+pub(crate) fn kept_map(build_id: BuildId, image: &Path) -> Option<PathBuf> {
+    let ours = image.ancestors().find(|folder| folder.ends_with("bbprof"))?;
+    Some(ours.join(format!("maps/{build_id}.{EXTENSION}")))
 }
 
 fn missing(build_id: BuildId, image: &Path, others: &[(BuildId, PathBuf)]) -> String {

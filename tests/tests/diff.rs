@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use bbprof_tests::{Exported, Outcome, ProfiledRun, Run, Sandbox, calm_lua, tool};
+use bbprof_tests::{Exported, Outcome, ProfiledRun, Run, Sandbox, calm_lua, package, tool};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -182,4 +182,23 @@ fn functions_and_files_of_one_name() {
     assert_eq!((helpers.len(), helpers.iter().sum::<i64>()), (2, 0), "one ran less, one more");
     let shown = Run::new(tool("bbprof")).arg("annotate").arg(&a).arg("helper").ok().text();
     assert!(shown.contains("entered 10 times") && shown.contains("entered 7 times"), "{shown}");
+}
+
+/// Profiles of runs stay readable when the program was built again.
+#[test]
+fn runs_of_cargo_before_and_after_an_edit() {
+    let sandbox = Sandbox::new("edited");
+    let text = "#[inline(never)]\nfn work(n: u64) -> u64 {\n    (0..n).map(|i| i * i).sum()\n}\n\nfn main() {\n    println!(\"{}\", work(100));\n}\n";
+    let (cargo, source) = package(&sandbox, "edited", text);
+    cargo.bbprof("run", &["--quiet", "--no-report"]).ok();
+    std::fs::write(source, text.replace("100", "300")).unwrap();
+    cargo.bbprof("run", &["--quiet", "--no-report"]).ok();
+    let mut runs: Vec<_> =
+        std::fs::read_dir(sandbox.join("target/bbprof/runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    runs.sort_by_key(|run| std::fs::metadata(run).unwrap().modified().unwrap());
+    for run in &runs {
+        Run::new(tool("bbprof")).arg("verify").arg(run).ok();
+    }
+    let compared = Run::new(tool("bbprof")).arg("diff").args(&runs).ok().text();
+    assert!(compared.contains("edited::work"), "{compared}");
 }

@@ -3,6 +3,7 @@
 use super::Subcommand;
 use super::args::CargoOptions;
 use super::context::Context;
+use super::kept_maps;
 use super::killed::{self, Child};
 use super::signals::ForChild;
 use crate::cache;
@@ -174,6 +175,9 @@ impl Runs {
             Ok(0) => return,
             Ok(_) => {}
             Err(error) => return tell!("no summary: {}: {error}", folder.display()),
+        }
+        if let Err(error) = kept_maps::keep(folder, &context.target_dir.join("bbprof")) {
+            tell!("build maps are not kept for this run, so its profiles cannot be read behind the next build: {error:#}");
         }
         // Newer than what others wrote in the working directory meanwhile.
         if let Err(error) = last_run::note(&context.target_dir, &self.place) {
