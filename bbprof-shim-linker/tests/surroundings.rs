@@ -102,7 +102,10 @@ fn arguments_go_through_untouched_behind_what_is_added() {
     let passed: Vec<&str> = passed.lines().collect();
     let ours: Vec<&str> =
         passed.iter().take_while(|word| word.contains("/bbprof-link-")).map(|word| word.rsplit('/').next().unwrap()).collect();
-    assert_eq!(ours, ["bbprof.o", "interpose_dynamic.o", "interpose_dynamic_ends.o", "libbbprof_rt_exec.a"]);
+    assert_eq!(
+        ours,
+        ["bbprof.o", "interpose_dynamic.o", "interpose_dynamic_ends.o", "interpose_dynamic_leaving.o", "libbbprof_rt_exec.a"]
+    );
     assert_eq!(passed[passed.len() - arguments.len()..], arguments);
     // Not a link, or nothing to do: nothing is added.
     for arguments in [&["--version"][..], &["-r", "main.o", "a.o"], &["main.o"]] {
