@@ -55,6 +55,15 @@ static const char *reasonToSkip(const Function &F) {
   return nullptr;
 }
 
+// rustc replaces a local by its constant, and keeps it for debuggers: stored where the function begins, wherever its `let` stands.
+static bool isForDebuggers(const Instruction &I) {
+  const auto *Store = dyn_cast<StoreInst>(&I);
+  const auto *Variable = Store ? dyn_cast<AllocaInst>(Store->getPointerOperand()) : nullptr;
+  const DISubprogram *Source = I.getFunction()->getSubprogram();
+  return Variable && Variable->hasOneUse() && isa<Constant>(Store->getValueOperand()) && I.getParent()->isEntryBlock() && Source &&
+         Source->getFilename().ends_with(".rs");
+}
+
 static bool isCounted(const Instruction &I) { return !isa<DbgInfoIntrinsic>(I) && !isa<PseudoProbeInst>(I); }
 
 static const Instruction *nextCounted(const Instruction &I) {
@@ -245,7 +254,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
         flattenCall(Flat, *Call, static_cast<uint32_t>(Flat.Instructions.size()) - BlockOut.instructions_begin);
       Flat.Instructions.push_back(&I);
       Flat.Opcodes.push_back(static_cast<uint8_t>(I.getOpcode()));
-      const DILocation *Location = I.getDebugLoc().get();
+      const DILocation *Location = isForDebuggers(I) ? nullptr : I.getDebugLoc().get();
       Flat.Locations.push_back(Location && Location->getLine() ? location(Location) + 1 : 0);
       if (Texts)
         Flat.Text.push_back(string(Texts->of(I)));

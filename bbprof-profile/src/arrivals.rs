@@ -203,6 +203,12 @@ impl Flow {
         arrivals
     }
 
+    /// Those of `nodes` (ascending) that control comes to from elsewhere.
+    pub(crate) fn entered_from_elsewhere(&self, nodes: &[u32]) -> Vec<u32> {
+        let is_elsewhere = |from: Option<u32>| from.is_none_or(|from| nodes.binary_search(&from).is_err());
+        nodes.iter().copied().filter(|node| self.entering(*node).iter().any(|(from, _)| is_elsewhere(*from))).collect()
+    }
+
     /// Turns of the loops among `nodes` (ascending), but not of those whose edges all are `inner` ones, by source and target.
     pub(crate) fn turns(&mut self, nodes: &[u32], is_inner: impl Fn(u32, u32) -> bool) -> u128 {
         if let [node] = *nodes {

@@ -35,7 +35,10 @@ impl InlinedCopy<'_> {
         let mut nodes = self.nodes.clone();
         let blank = flow.add_blank_between(&mut nodes);
         let is_blank = |node: u32| blank.binary_search(&node).is_ok();
-        let is_inner = |from, to| if is_blank(from) { is_blank(to) } else { is_within(function, from, is_own) };
+        // Nothing is known of what is blank: control that comes from there to where it comes from elsewhere, too, begins an execution; else it goes on with one.
+        let begins = flow.entered_from_elsewhere(&nodes);
+        let goes_on = |to: u32| is_blank(to) || begins.binary_search(&to).is_err();
+        let is_inner = |from, to| if is_blank(from) { goes_on(to) } else { is_within(function, from, is_own) };
         flow.arrivals(&nodes, &[]) + flow.turns(&nodes, is_inner)
     }
 }

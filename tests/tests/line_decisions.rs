@@ -121,6 +121,14 @@ fn insert(n: u32) -> (u32, bool) {
     (n * 2, n < 1000)
 }
 
+fn clip(n: u32) -> u32 {
+    if n < 1000 {
+        return n; //= early
+    }
+    let limit = 7; //= constant
+    n % limit //= never
+}
+
 fn main() {
     let mut sum = 1;
     let table = [1, 2, 3];
@@ -131,7 +139,7 @@ fn main() {
         sum += step(n); //= call
         let (value, ok) = insert(n); //= flag
         assert!(ok); //= assertion
-        sum += value;
+        sum += clip(value);
     }
     std::hint::black_box(sum);
 }
@@ -146,6 +154,7 @@ fn decisions_of_rust_count_once() {
     let lines = named_lines(&sandbox.raw_profiles("raw")[0], &source, DECIDING);
     let names = ["condition", "arm", "other", "in a loop", "indexed", "call", "flag", "assertion"];
     assert_eq!(names.map(|name| lines[name]), [100, 25, 75, 100, 50, 100, 100, 100]);
+    assert_eq!((lines["early"], lines.get("constant"), lines["never"]), (100, None, 0));
 }
 
 const CLOSURES: &str = "\
@@ -211,4 +220,52 @@ fn tests_count_once() {
     assert_eq!(["first", "body", "last"].map(|name| lines[name]), [1, 1, 1]);
     let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(raw).ok().text();
     assert!(!trace.contains("\nDA:1,") && !trace.contains("closure"), "{trace}");
+}
+
+const SPLIT: &str = "\
+static int a[2000];
+__attribute__((noinline)) int get(int i) { return a[i & 1023]++ * 7 >> 3; }
+__attribute__((noinline)) void set(int i, int v) { a[i & 1023] += v; }
+static void put2(int i, int j) {
+  set(i, 1);
+  set(j, 2);
+}
+static int split(int lo, int up) { //= split
+  int i = lo, j = up - 1;
+  for (;;) {
+    while (get(++i) & 1)
+      ;
+    while (get(--j) & 2)
+      ;
+    if (j < i) {
+      put2(up - 1, i);
+      return i;
+    }
+    put2(i, j);
+  }
+}
+__attribute__((noinline)) void sort(int lo, int up) {
+  while (lo < up) {
+    int m = get(lo);
+    put2(m, up - 1);
+    int p = split(lo, up); //= call
+    lo = p + 1;
+  }
+}
+int main(void) {
+  for (int i = 0; i < 100; i++)
+    sort(i, 900);
+}
+";
+
+/// Code that the compiler merged, of which no line is known, does not leave the function that is inlined around it.
+#[test]
+fn inlined_loops_with_merged_code() {
+    let sandbox = Sandbox::new("split");
+    let calls = |level| lines(&sandbox, "bbprof-cc", "split.c", SPLIT, &[level, "-g"]);
+    let expected = calls("-O0")["call"];
+    assert!(expected > 100);
+    for level in ["-O1", "-O2"] {
+        assert_eq!(calls(level)["split"], expected, "{level}");
+    }
 }
