@@ -119,6 +119,8 @@ fn one_function_and_bad_requests() {
     let gcd = bbprof(&["paths", raw, "gcd"]).ok().text();
     assert!(gcd.starts_with("2 paths taken, of ") && gcd.contains("%  2 x ") && gcd.contains("%  1 x "), "{gcd}");
     assert!(gcd.contains("    entry #0 ") && gcd.contains(" leaves\n") && gcd.contains("gcd.c:5"), "{gcd}");
+    std::fs::create_dir(sandbox.join("main")).expect("a folder that is called as a function");
+    assert!(bbprof(&["paths", raw, "main"]).ok().text().contains(" taken, of "));
     assert!(bbprof(&["paths", raw, "no_such"]).outcome().expect_code(2).stderr.contains("no function or source file"));
     assert!(bbprof(&["paths", raw, "--coverage", "101"]).outcome().expect_code(2).stderr.contains("from 0 to 100"));
     let edges = compile(&program, &sandbox, "edges", &["-O0"]);

@@ -1,6 +1,6 @@
 //! `bbprof paths`: the hottest paths.
 
-use super::inputs::{MapArgs, ProfileArgs, load, tell_inexact};
+use super::inputs::{MapArgs, ProfileArgs, expand, load, tell_inexact};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
@@ -67,9 +67,12 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
 }
 
-/// Whether a word stands for profiles: a folder, or a file by name or content. A function may be called as a program beside it.
+/// Whether a word stands for profiles: a folder, or a file by name or content. A function may be called as a program beside it, or as a folder without profiles.
 fn is_profile(path: &Path) -> bool {
-    if path.is_dir() || path.extension().is_some_and(|end| end == raw::EXTENSION || end == merged::EXTENSION) {
+    if path.is_dir() {
+        return path.as_os_str().as_encoded_bytes().contains(&b'/') || expand(&[path.to_owned()]).is_ok();
+    }
+    if path.extension().is_some_and(|end| end == raw::EXTENSION || end == merged::EXTENSION) {
         return true;
     }
     let mut magic = [0; 8];
