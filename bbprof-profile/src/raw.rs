@@ -95,6 +95,14 @@ fn caveat(raw: &Ending, number: u64) -> Option<String> {
     if !interrupted.is_empty() {
         reasons.push(format!("{}; {INTERRUPTED}, {TURNS} {WHERE}", interrupted.join(", and ")));
     }
+    match raw.lost_children {
+        0 => {}
+        1 => reasons.push("1 process that was forked here could not write a profile: what it executed is lost".to_owned()),
+        children => {
+            reasons
+                .push(format!("{children} processes that were forked here could not write profiles: what they executed is lost"));
+        }
+    }
     reasons.extend(raw.notes.iter().cloned());
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }

@@ -76,6 +76,17 @@ static void restart_bank(struct process *process, struct image *image, enum bank
     }
 }
 
+/* What a child counts without a file is lost; its stderr may be closed, as daemons do, so the profile that it came from says it. */
+static void tell_forebear(struct process *process, struct raw_header *forebears) {
+    process->raw.forebears = process->raw.in_use ? NULL : forebears;
+    if (forebears == NULL)
+        return;
+    if (process->raw.in_use)
+        platform_unmap(forebears, RAW_PAGE_BYTES);
+    else
+        raw_note_lost_child(forebears);
+}
+
 void fork_in_child(void) {
     struct process *process = process_current();
     if (process == NULL)
@@ -98,8 +109,7 @@ void fork_in_child(void) {
         process->at_reset = at_beginning(0, interrupted);
         process->threads = 0;
         process->num_dumps = 0;
-        if (process->raw.in_use)
-            platform_unmap(process->raw.header, RAW_PAGE_BYTES);
+        struct raw_header *forebears = process->raw.in_use ? process->raw.header : process->raw.forebears;
         raw_begin(process);
         process->num_images = 0;
         for (struct image *image = process->images; image != NULL; image = image->next) {
@@ -110,6 +120,7 @@ void fork_in_child(void) {
             path_tables_restart(process, image, interrupted != 0);
         }
         raw_publish(process);
+        tell_forebear(process, forebears);
         if (process->helper != 0)
             schedule_restart(process);
     }

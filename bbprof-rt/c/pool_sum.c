@@ -147,7 +147,7 @@ static int measure(struct sum *sum) {
 static int fill_header(struct sum *sum) {
     struct raw_header *header = &sum->header;
     uint64_t threads = (uint64_t)(uint32_t)sum->pool->header.threads + (uint32_t)sum->added->header.threads;
-    *header = sum->added->header;
+    bytes_copy(header, &sum->added->header, sizeof *header);
     bytes_copy(header->state, RAW_STATE_COMPLETE, sizeof header->state);
     header->length_bytes = length_of_log(sum) + sum->num_counters * 8 + sum->num_records * RAW_PATH_COMPLETE_BYTES + sizeof(uint64_t);
     header->check = raw_checksum(RAW_CHECKSUM_SEED, header, offsetof(struct raw_header, check));
@@ -158,6 +158,7 @@ static int fill_header(struct sum *sum) {
     header->interrupted = raw_guarded(0);
     header->resets = raw_guarded(0);
     header->at_reset = raw_guarded(0);
+    header->lost_children = raw_guarded(0);
     return threads > UINT32_MAX ? -EOVERFLOW : 0;
 }
 

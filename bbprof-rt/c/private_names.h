@@ -153,6 +153,7 @@
 #define raw_fill_header bbprof_raw_fill_header
 #define raw_log bbprof_raw_log
 #define raw_map_over bbprof_raw_map_over
+#define raw_note_lost_child bbprof_raw_note_lost_child
 #define raw_publish bbprof_raw_publish
 #define raw_reserve bbprof_raw_reserve
 #define raw_reserve_beside_counts bbprof_raw_reserve_beside_counts

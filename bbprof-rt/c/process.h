@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 13u
+#define PROCESS_ABI 14u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -76,6 +76,7 @@ struct raw_file {
     uint64_t device, inode;
     uint64_t length_bytes;
     struct raw_header *header;
+    struct raw_header *forebears; /* in a fork's child without a file: of the closest process above it that has one, still mapped */
     struct raw_entry *next_entry;
     uint32_t entries_left;
     char path[PATH_BYTES];
@@ -251,6 +252,8 @@ void raw_set_fate(struct process *process, enum raw_fate fate, int status, int l
 void raw_set_baseline(struct process *process, uint32_t baseline, uint32_t at_reset);
 void raw_set_interrupted(struct process *process, uint32_t interrupted);
 void raw_set_threads(struct process *process, uint32_t threads);
+/* A child that was forked from the process of this header has no file. */
+void raw_note_lost_child(struct raw_header *header);
 void raw_fill_header(struct raw_header *header, const struct process *process, const char *state, uint64_t length_bytes);
 uint32_t raw_fate_word(enum raw_fate fate, int status, int live_threads);
 

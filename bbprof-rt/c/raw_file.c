@@ -38,6 +38,9 @@ void raw_fill_header(struct raw_header *header, const struct process *process, c
     header->namespace_complement = process->namespace == 0 ? 0 : ~process->namespace;
     header->resets = raw_guarded(process->resets);
     header->at_reset = raw_guarded(process->at_reset);
+    header->lost_children = process->raw.in_use ? __atomic_load_n(&process->raw.header->lost_children, __ATOMIC_RELAXED) : raw_guarded(0);
+    for (size_t i = 0; i < sizeof header->zeros / sizeof *header->zeros; i++)
+        header->zeros[i] = 0;
 }
 
 /* Whose counts are in the file of this name? */
@@ -314,4 +317,14 @@ void raw_set_threads(struct process *process, uint32_t threads) {
     process->threads = threads;
     if (process->raw.in_use)
         set(&process->raw.header->threads, threads);
+}
+
+/* Several children may be about to say so, while the process counts on. */
+void raw_note_lost_child(struct raw_header *header) {
+    uint64_t before = __atomic_load_n(&header->lost_children, __ATOMIC_RELAXED), after;
+    do {
+        if (!raw_is_guarded(before) || (uint32_t)before == UINT32_MAX)
+            return;
+        after = raw_guarded((uint32_t)before + 1);
+    } while (!__atomic_compare_exchange_n(&header->lost_children, &before, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define RAW_MAGIC "BBPROFRW"
-#define RAW_VERSION 6u
+#define RAW_VERSION 7u
 #define RAW_STATE_RUNNING "RUN "
 #define RAW_STATE_COMPLETE "DONE"
 #define RAW_PAGE_BYTES 4096u
@@ -32,8 +32,10 @@ struct raw_header {
     uint64_t namespace, namespace_complement;
     uint64_t resets;
     uint64_t at_reset;
+    uint64_t lost_children;
+    uint64_t zeros[7];
 };
-_Static_assert(sizeof(struct raw_header) == 128, "HEADER_BYTES");
+_Static_assert(sizeof(struct raw_header) == 192, "HEADER_BYTES");
 _Static_assert(offsetof(struct raw_header, length_bytes) == 40 && offsetof(struct raw_header, fate) == 64, "header");
 
 enum raw_fate {
@@ -81,7 +83,7 @@ struct raw_entry {
         struct {
             uint32_t fate, waiting; /* as in the header of each of them, like what follows */
             uint64_t processes;
-            uint32_t interrupted, resets, at_reset, zero;
+            uint32_t interrupted, resets, at_reset, lost_children;
             uint64_t zeros[3];
         } fate;
         struct {

@@ -80,4 +80,56 @@ fn children_without_room() {
     let run = Run::new(&program).env("BBPROF_OUT", sandbox.join("%p.bbraw")).ok();
     let said = |what: &str| run.stderr.lines().filter(|line| line.contains(what)).count();
     assert_eq!((said("cannot extend"), said("cannot write"), run.stderr.lines().count()), (1, 3, 4), "{}", run.stderr);
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(sandbox.path()).outcome().expect_code(5).text();
+    assert!(verified.contains("3 processes that were forked here could not write profiles"), "{verified}");
+}
+
+const OUT_OF_REACH: &str = r#"
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    (void)argc;
+    close(2);
+    if (rename("raw", "gone") != 0) return 1;
+    for (int i = 0; i < 5; i++) {
+        if (fork() == 0) {
+            if (i == 0 && fork() == 0) return 0;
+            wait(0);
+            return 0;
+        }
+        wait(0);
+    }
+    if (rename("gone", "raw") != 0) return 2;
+    if (argv[1] == 0) return 0;
+    if (fork() == 0) return 0;
+    wait(0);
+    execl(argv[0], argv[0], (char *)0);
+    return 3;
+}
+"#;
+
+/// A daemon that has left the reach of its folder, and has closed stderr: its own profile says what its children cannot.
+#[test]
+fn children_out_of_reach() {
+    for (out, options) in [("raw/%p.bbraw", &[][..]), ("raw/%m.bbraw", &[]), ("raw/%p.bbraw", &["-static"])] {
+        let sandbox = Sandbox::new("out-of-reach");
+        let source = sandbox.write("program.c", OUT_OF_REACH);
+        let program = sandbox.join("program");
+        Run::new(tool("bbprof-cc")).args(["-O2", "-o"]).arg(&program).arg(&source).args(options).ok();
+        std::fs::create_dir(sandbox.join("raw")).unwrap();
+        Run::new(&program).arg("again").env("BBPROF_OUT", sandbox.join(out)).in_folder(sandbox.path()).ok();
+        let read = |path| RawProfile::read(&std::fs::read(path).unwrap()).unwrap();
+        let profiles: Vec<_> = sandbox.raw_profiles("raw").into_iter().map(read).collect();
+        let single = profiles.iter().filter(|profile| profile.pooled.is_empty()).map(|profile| profile.ending.lost_children);
+        let pooled = profiles.iter().flat_map(|profile| &profile.pooled);
+        let mut lost: Vec<_> = single.chain(pooled.map(|(ending, _)| ending.lost_children)).collect();
+        lost.sort_unstable();
+        // The child that has a file, and the process before and behind its exec.
+        assert_eq!(lost, [0, 6, 6], "{out} {options:?}");
+        let verified = Run::new(tool("bbprof")).arg("verify").arg(sandbox.join("raw")).outcome().expect_code(5).text();
+        let told =
+            verified.matches("6 processes that were forked here could not write profiles: what they executed is lost").count();
+        assert_eq!(told, 2, "{out} {options:?}: {verified}");
+    }
 }

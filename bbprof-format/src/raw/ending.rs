@@ -19,6 +19,8 @@ pub struct Ending {
     /// At the last reset, or at the fork that made the process: other threads alive, and activations that handlers had interrupted. At
     /// most 65,535 each.
     pub at_reset: (u16, u16),
+    /// How many processes that were forked from this one, or from such a child, could not begin a profile: what they counted is lost.
+    pub lost_children: u32,
     /// What the runtime has to say, in words.
     pub notes: Vec<String>,
 }
@@ -26,7 +28,16 @@ pub struct Ending {
 impl From<Fate> for Ending {
     /// An ending of which nothing else is to be said.
     fn from(fate: Fate) -> Self {
-        Self { fate, live_threads: 0, waits: None, interrupted: 0, resets: 0, at_reset: (0, 0), notes: Vec::new() }
+        Self {
+            fate,
+            live_threads: 0,
+            waits: None,
+            interrupted: 0,
+            resets: 0,
+            at_reset: (0, 0),
+            lost_children: 0,
+            notes: Vec::new(),
+        }
     }
 }
 

@@ -65,6 +65,7 @@ impl Draft {
             interrupted: words.interrupted,
             resets: words.resets,
             at_reset: (words.at_reset as u16, (words.at_reset >> 16) as u16),
+            lost_children: words.lost_children,
             notes: notes.iter().map(|note| String::from_utf8_lossy(note).into_owned()).collect(),
         })
     }
@@ -122,5 +123,6 @@ pub(super) fn words_of(ending: &Ending, processes: u64) -> FateEntry {
         interrupted: ending.interrupted,
         resets: ending.resets,
         at_reset: u32::from(ending.at_reset.0) | u32::from(ending.at_reset.1) << 16,
+        lost_children: ending.lost_children,
     }
 }

@@ -35,6 +35,7 @@ pub(super) struct FateEntry {
     pub(super) interrupted: u32,
     pub(super) resets: u32,
     pub(super) at_reset: u32,
+    pub(super) lost_children: u32,
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
@@ -102,6 +103,7 @@ impl Entry {
                 interrupted: u32_at(bytes, 24),
                 resets: u32_at(bytes, 28),
                 at_reset: u32_at(bytes, 32),
+                lost_children: u32_at(bytes, 36),
             }),
             b"WAIT" => Self::Waits {
                 counted: u64_at(bytes, 8),
@@ -173,6 +175,7 @@ impl Entry {
                 put(24, &entry.interrupted.to_le_bytes());
                 put(28, &entry.resets.to_le_bytes());
                 put(32, &entry.at_reset.to_le_bytes());
+                put(36, &entry.lost_children.to_le_bytes());
             }
             Self::Waits { counted, threads } => {
                 put(0, b"WAIT");

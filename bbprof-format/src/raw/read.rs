@@ -62,6 +62,9 @@ fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
     if (namespace, complement) != (0, 0) && complement != !namespace {
         return Err(malformed("namespace of the process at byte 96: not a value and its complement"));
     }
+    if bytes[136..HEADER_BYTES].iter().any(|byte| *byte != 0) {
+        return Err(malformed("the end of the header, from byte 136, is not zero"));
+    }
     let (state, length) = (&bytes[12..16], u64_at(bytes, 40));
     if state == STATE_RUNNING {
         let whole_page = PAGE_BYTES;
@@ -191,6 +194,7 @@ impl RawProfile {
             interrupted: guarded_at(bytes, 88, "number of interrupted activations")?,
             resets: guarded_at(bytes, 112, "number of resets")?,
             at_reset: guarded_at(bytes, 120, "what ran at the last reset")?,
+            lost_children: guarded_at(bytes, 128, "number of children without a file")?,
         });
         let mut process = ProcessInfo {
             pid: u32_at(bytes, 16),

@@ -91,7 +91,7 @@ fn round_trip() {
     assert_eq!(RawProfile::read(&profile.encode()), Ok(profile));
     let empty = RawProfile { images: Vec::new(), ending: Fate::Snapshot.into(), ..example() };
     assert_eq!(RawProfile::read(&empty.encode()), Ok(empty));
-    let window = RawProfile { ending: Ending { resets: 2, at_reset: (3, 4), ..ending() }, ..example() };
+    let window = RawProfile { ending: Ending { resets: 2, at_reset: (3, 4), lost_children: 5, ..ending() }, ..example() };
     assert_eq!(RawProfile::read(&window.encode()), Ok(window));
     for went_on in [false, true] {
         let waits = Some(Waits { threads: [(0, 1), (202, 300), (u16::MAX, 4)].into(), went_on });
@@ -99,7 +99,8 @@ fn round_trip() {
         assert_eq!(RawProfile::read(&waiting.encode()), Ok(waiting));
     }
     let waits = |went_on| Some(Waits { threads: [(0, 2)].into(), went_on });
-    let waiting = |went_on| Ending { live_threads: 0, waits: waits(went_on), resets: 1, at_reset: (5, 6), ..ending() };
+    let waiting =
+        |went_on| Ending { live_threads: 0, waits: waits(went_on), resets: 1, at_reset: (5, 6), lost_children: 7, ..ending() };
     let pooled = vec![(ending(), 1_000), (waiting(false), 7), (Fate::Abort.into(), 1), (waiting(true), u64::MAX)];
     let pool = RawProfile { ending: Fate::Pool.into(), pooled, ..example() };
     assert_eq!(RawProfile::read(&pool.encode()), Ok(pool));

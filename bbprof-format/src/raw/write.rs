@@ -46,6 +46,7 @@ pub(super) fn header(profile: &RawProfile, state: &[u8; 4], length: u64, baselin
     bytes[88..96].copy_from_slice(&guarded(words.interrupted).to_le_bytes());
     bytes[112..120].copy_from_slice(&guarded(words.resets).to_le_bytes());
     bytes[120..128].copy_from_slice(&guarded(words.at_reset).to_le_bytes());
+    bytes[128..136].copy_from_slice(&guarded(words.lost_children).to_le_bytes());
     bytes
 }
 

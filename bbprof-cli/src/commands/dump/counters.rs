@@ -48,6 +48,9 @@ fn write_ending(ending: &Ending, out: &mut dyn Write) -> io::Result<()> {
         let (threads, handlers) = ending.at_reset;
         writeln!(out, "  resets     {}; {threads} other threads and {handlers} handlers were running at the last", ending.resets)?;
     }
+    if ending.lost_children != 0 {
+        writeln!(out, "  children   {} without profiles", ending.lost_children)?;
+    }
     for note in &ending.notes {
         writeln!(out, "  note       {note}")?;
     }
