@@ -10,7 +10,8 @@
 //! by them arrives from where they got it.
 
 use crate::blank::BlankRegions;
-use bbprof_format::manifest::{Edge, EdgeKind};
+use bbprof_format::manifest::{Edge, EdgeKind, Node};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// The flow of one function, by node.
@@ -18,15 +19,14 @@ use std::ops::RangeInclusive;
 pub(crate) struct Flow {
     /// By node: first of its entering edges in `entering`; one more at the end.
     entering_begin: Vec<u32>,
-    /// Source (`None` = outside) and executions.
-    entering: Vec<(Option<u32>, u128)>,
+    entering: Vec<WayIn>,
     /// Whether every edge has a count.
     is_complete: bool,
     /// By node: where it leads, when it has one way out and that stays in the function.
     only_target: Vec<Option<u32>>,
     /// By node: whether no way out of it stays in the function, but for landing pads.
     leads_nowhere: Vec<bool>,
-    /// By node: whether a way out of it leads back, to a node that control came through on each way there.
+    /// By node: whether a way out of it is a loop's way back.
     goes_back: Vec<bool>,
     /// By node: whether it only passes control on, whichever set is asked for.
     is_passage: Vec<bool>,
@@ -41,12 +41,36 @@ pub(crate) struct Flow {
     blank: BlankRegions,
 }
 
+/// How a node belongs to a set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Belongs {
+    /// With all that it does.
+    Wholly,
+    /// With what it does last.
+    InPart,
+}
+
+/// An edge into a node.
+#[derive(Clone, Copy, Debug)]
+struct WayIn {
+    /// `None` = from outside the function.
+    from: Option<u32>,
+    /// Executions.
+    count: u128,
+    /// Whether it is a loop's way back, to a node that control came through on each way to where it comes from.
+    is_back: bool,
+}
+
 impl Flow {
     /// The flow of this function.
     pub(crate) fn of(function: crate::view::FunctionView<'_>) -> Self {
         let manifest = function.manifest;
-        let is_blank: Vec<bool> = manifest.nodes.iter().map(|node| node.locations.is_empty()).collect();
-        Self::new(&is_blank, &manifest.edges, &function.counts.edges)
+        let goes_on = going_on(&manifest.edges, manifest.nodes.len());
+        // Behind a call on whose value control goes on: a jump on it may have the line of what comes next.
+        let decides = |node: &Node| node.decided_before && node.num_instructions() == 1;
+        let is_blank =
+            manifest.nodes.iter().zip(goes_on).map(|(node, goes_on)| node.locations.is_empty() || (goes_on && decides(node)));
+        Self::new(&is_blank.collect::<Vec<_>>(), &manifest.edges, &function.counts.edges)
     }
 
     /// `edges` and their `counts`, of a function whose nodes are `is_blank` when nothing of the source is in them.
@@ -60,20 +84,22 @@ impl Flow {
             begin[node + 1] += begin[node];
         }
         let mut next = begin.clone();
-        let mut entering = vec![(None, 0); begin[num_nodes] as usize];
+        let is_back = ways_back(edges, num_nodes);
+        let mut goes_back = vec![false; num_nodes];
+        let mut entering = vec![WayIn { from: None, count: 0, is_back: false }; begin[num_nodes] as usize];
         let mut is_complete = true;
-        for (edge, count) in edges.iter().zip(counts) {
+        for ((edge, count), is_back) in edges.iter().zip(counts).zip(is_back) {
             let Some(to) = edge.to else { continue };
             is_complete &= count.is_some();
             // Edges into a node are never negative: only vanishing ones are, and they leave.
             let count = count.and_then(|count| u128::try_from(count).ok()).unwrap_or(0);
-            entering[next[to as usize] as usize] = (edge.from, count);
+            entering[next[to as usize] as usize] = WayIn { from: edge.from, count, is_back };
             next[to as usize] += 1;
+            if let Some(from) = edge.from {
+                goes_back[from as usize] |= is_back;
+            }
         }
-        let mut goes_on = vec![false; num_nodes];
-        for to in edges.iter().filter(|edge| edge.kind == EdgeKind::Return).filter_map(|edge| edge.to) {
-            goes_on[to as usize] = true;
-        }
+        let goes_on = going_on(edges, num_nodes);
         let mut ways_out = vec![0_u32; num_nodes];
         let mut only_target = vec![None; num_nodes];
         for edge in edges {
@@ -88,7 +114,6 @@ impl Flow {
                 leads_nowhere[from as usize] = false;
             }
         }
-        let goes_back = back_from(edges, num_nodes);
         let blank = BlankRegions::of(is_blank, edges, counts);
         let is_passage = is_blank.iter().zip(&only_target).map(|(blank, target)| *blank && target.is_some()).collect();
         Self {
@@ -133,6 +158,40 @@ impl Flow {
         self.goes_back[node as usize]
     }
 
+    /// From where control comes to a node; `None` = from outside the function.
+    pub(crate) fn sources(&self, node: u32) -> impl Iterator<Item = Option<u32>> {
+        self.entering(node).iter().map(|way| way.from)
+    }
+
+    /// Whether one of `nodes` (ascending) is in the loop that the way back from `last` closes.
+    pub(crate) fn is_in_loop(&self, last: u32, nodes: &[u32]) -> bool {
+        let Some(head) = self.only_target(last) else { return false };
+        let mut inside = BTreeSet::from([head, last]);
+        let mut open = vec![last];
+        while let Some(node) = open.pop() {
+            if nodes.binary_search(&node).is_ok() {
+                return true;
+            }
+            open.extend(self.entering(node).iter().filter_map(|way| way.from).filter(|from| inside.insert(*from)));
+        }
+        nodes.binary_search(&head).is_ok()
+    }
+
+    /// Adds to `nodes` all from which control comes there, but not by a loop's way back, where they `belong`; they say whether those before them are asked, too. Ascending.
+    pub(crate) fn add_leading_to(&self, nodes: &mut Vec<u32>, belong: impl Fn(u32) -> Option<Belongs>) {
+        let mut found: BTreeSet<u32> = nodes.iter().copied().collect();
+        let mut open = nodes.clone();
+        while let Some(node) = open.pop() {
+            for from in self.entering(node).iter().filter(|way| !way.is_back).filter_map(|way| way.from) {
+                let Some(belongs) = belong(from) else { continue };
+                if found.insert(from) && belongs == Belongs::Wholly {
+                    open.push(from);
+                }
+            }
+        }
+        *nodes = found.into_iter().collect();
+    }
+
     /// The nodes of the node's block up to it, itself the last.
     pub(crate) fn block_up_to(&self, node: u32) -> RangeInclusive<u32> {
         // Nodes of a block follow each other.
@@ -150,7 +209,7 @@ impl Flow {
             let block = self.block_up_to(*candidate);
             let entering = self.entering(*block.start());
             let is_member = |from: Option<u32>| from.is_some_and(|from| self.member_of[from as usize] == self.set);
-            if !entering.is_empty() && entering.iter().all(|(from, _)| is_member(*from)) {
+            if !entering.is_empty() && entering.iter().all(|way| is_member(way.from)) {
                 for node in block {
                     self.member_of[node as usize] = self.set;
                     nodes.push(node);
@@ -186,7 +245,7 @@ impl Flow {
         let mut entered: Vec<u32> = nodes.to_vec();
         while let Some(node) = entered.pop() {
             for entering in self.entering_begin[node as usize]..self.entering_begin[node as usize + 1] {
-                let (from, count) = self.entering[entering as usize];
+                let WayIn { from, count, .. } = self.entering[entering as usize];
                 match from {
                     None => arrivals += count,
                     Some(from) if self.member_of[from as usize] == self.set => {}
@@ -206,25 +265,25 @@ impl Flow {
     /// Those of `nodes` (ascending) that control comes to from elsewhere.
     pub(crate) fn entered_from_elsewhere(&self, nodes: &[u32]) -> Vec<u32> {
         let is_elsewhere = |from: Option<u32>| from.is_none_or(|from| nodes.binary_search(&from).is_err());
-        nodes.iter().copied().filter(|node| self.entering(*node).iter().any(|(from, _)| is_elsewhere(*from))).collect()
+        nodes.iter().copied().filter(|node| self.entering(*node).iter().any(|way| is_elsewhere(way.from))).collect()
     }
 
     /// Turns of the loops among `nodes` (ascending), but not of those whose edges all are `inner` ones, by source and target.
     pub(crate) fn turns(&mut self, nodes: &[u32], is_inner: impl Fn(u32, u32) -> bool) -> u128 {
         if let [node] = *nodes {
-            let turns = self.entering(node).iter().filter(|(from, _)| *from == Some(node)).map(|(_, count)| count);
+            let turns = self.entering(node).iter().filter(|way| way.from == Some(node)).map(|way| way.count);
             return if is_inner(node, node) { 0 } else { turns.sum() };
         }
         let mut arcs: Vec<Vec<Arc>> = vec![Vec::new(); nodes.len()];
         let mut inner_arcs: Vec<Vec<Arc>> = vec![Vec::new(); nodes.len()];
         for (to, node) in nodes.iter().enumerate() {
-            for (from, count) in self.entering(*node) {
-                let Some(source) = *from else { continue };
+            for way in self.entering(*node) {
+                let Some(source) = way.from else { continue };
                 if let Ok(from) = nodes.binary_search(&source)
-                    && *count > 0
+                    && way.count > 0
                 {
                     let arcs = if is_inner(source, *node) { &mut inner_arcs } else { &mut arcs };
-                    arcs[from].push(Arc { to, left: *count });
+                    arcs[from].push(Arc { to, left: way.count });
                 }
             }
         }
@@ -241,34 +300,43 @@ impl Flow {
         cycle_flow(&mut arcs)
     }
 
-    fn entering(&self, node: u32) -> &[(Option<u32>, u128)] {
+    fn entering(&self, node: u32) -> &[WayIn] {
         let node = node as usize;
         &self.entering[self.entering_begin[node] as usize..self.entering_begin[node + 1] as usize]
     }
 }
 
-/// By node, whether a way out of it leads back onto the path on which a walk from the function's entry came to it: the ways back of its loops, where each has
-/// one head. No recursion.
-fn back_from(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
-    let mut ways: Vec<Vec<u32>> = vec![Vec::new(); num_nodes];
+/// By node, whether it goes on behind a call, in the same block.
+fn going_on(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
+    let mut goes_on = vec![false; num_nodes];
+    for to in edges.iter().filter(|edge| edge.kind == EdgeKind::Return).filter_map(|edge| edge.to) {
+        goes_on[to as usize] = true;
+    }
+    goes_on
+}
+
+/// By edge, whether it leads back onto the path on which a walk from the function's entry came to where it comes from: the ways back of its loops, where each
+/// has one head. No recursion.
+fn ways_back(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
+    let mut ways: Vec<Vec<(usize, u32)>> = vec![Vec::new(); num_nodes];
     let mut entries = Vec::new();
-    for edge in edges {
+    for (position, edge) in edges.iter().enumerate() {
         match (edge.from, edge.to) {
-            (Some(from), Some(to)) => ways[from as usize].push(to),
+            (Some(from), Some(to)) => ways[from as usize].push((position, to)),
             (None, Some(to)) => entries.push(to),
             (_, None) => {}
         }
     }
     let mut marks = vec![Mark::Open; num_nodes];
     let mut cursors = vec![0_usize; num_nodes];
-    let mut is_back = vec![false; num_nodes];
+    let mut is_back = vec![false; edges.len()];
     for entry in entries {
         let mut path = vec![entry as usize];
         while let Some(&at) = path.last() {
             if marks[at] == Mark::Open {
                 marks[at] = Mark::OnPath(path.len());
             }
-            let Some(to) = ways[at].get(cursors[at]) else {
+            let Some((edge, to)) = ways[at].get(cursors[at]) else {
                 marks[at] = Mark::Done;
                 path.pop();
                 continue;
@@ -276,7 +344,7 @@ fn back_from(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
             cursors[at] += 1;
             match marks[*to as usize] {
                 Mark::Open => path.push(*to as usize),
-                Mark::OnPath(_) => is_back[at] = true,
+                Mark::OnPath(_) => is_back[*edge] = true,
                 Mark::Done => {}
             }
         }

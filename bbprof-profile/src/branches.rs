@@ -64,9 +64,13 @@ pub(crate) fn branches_of<'p>(function: FunctionView<'p>, flow: &Flow) -> Vec<Br
 /// Where a branch is: where its jump is, unless the node has only the jump there, and has decided right before; then where that is.
 fn location_of_branch(function: FunctionView<'_>, flow: &Flow, node: u32) -> Option<LocationId> {
     let description = &function.manifest.nodes[node as usize];
-    let code_before = |jump| description.locations.iter().rev().map(|(location, _)| *location).find(|location| *location != jump);
+    let nodes = &function.manifest.nodes;
+    let code_before = |jump| {
+        let of_block = flow.block_up_to(node).rev().flat_map(|node| nodes[node as usize].locations.iter().rev());
+        of_block.map(|(location, _)| *location).find(|location| *location != jump)
+    };
     match jump(function, flow, node) {
-        Some(jump) => code_before(jump).or(Some(jump)),
+        Some((jump, _)) => code_before(jump).or(Some(jump)),
         None => description.last_location.or_else(|| description.locations.last().map(|(location, _)| *location)),
     }
 }

@@ -224,14 +224,18 @@ impl<'p> FunctionLines<'p> {
             first_lines.insert(instance, u128::from(function.counts.entries));
             places.push(Place { instance, node: 0, part: Part::Code, executed: 0 });
         }
+        let mut visits = Visits::to_lines_of(function);
         let mut walked = Vec::new();
         for (position, (node, count)) in (0..).zip(manifest.nodes.iter().zip(&function.counts.nodes)) {
+            if !visits.is_reached(position) {
+                continue;
+            }
             walked.clear();
             let jump = jump(function, flow, position);
             for (id, instructions) in &node.locations {
                 let location = &function.module.locations[id.0 as usize];
                 let executed = u128::from(*instructions) * u128::from(*count);
-                let part = if jump == Some(*id) { Part::Jump } else { Part::Code };
+                let part = jump.filter(|(jump, _)| jump == id).map_or(Part::Code, |(_, part)| part);
                 places.push(Place { instance: instance(location), node: position, part, executed });
                 let mut outer = location.inlined_at;
                 while let Some(id) = outer.filter(|id| !walked.contains(id)) {
@@ -245,7 +249,6 @@ impl<'p> FunctionLines<'p> {
             }
         }
         places.sort_unstable();
-        let mut visits = Visits::to_lines_of(function);
         for places in places.chunk_by(|a, b| a.instance == b.instance) {
             let instance = places[0].instance;
             let executions = first_lines.remove(&instance);

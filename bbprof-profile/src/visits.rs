@@ -13,10 +13,10 @@
 //! head of a `for (;;)`, parts of a `&&`, a `?:` or a `break` that the two put on different lines); 13 in neither: mostly calls whose arguments are
 //! on several lines, which gcov counts twice, and lines that begin with a `&&`.
 
-use crate::arrivals::Flow;
+use crate::arrivals::{Belongs, Flow};
 use crate::scopes::{Scope, is_within};
 use crate::view::FunctionView;
-use bbprof_format::manifest::{EdgeKind, Function, Location, LocationId, StringId};
+use bbprof_format::manifest::{Edge, EdgeKind, Function, Location, LocationId, StringId};
 
 /// A line of a file, in this scope.
 pub(crate) type Instance = (Scope, StringId, u32);
@@ -29,6 +29,9 @@ pub(crate) enum Part {
     /// Nothing but the jump that ends the node. Compilers put the end of an `if` at the line of the `if`, and the test of
     /// `a &&` at the line of what follows: no visit, unless the line has nothing else (`break;`).
     Jump,
+    /// The same where the jump is a loop's way back: code, unless the line computes something in the loop. At the end of a loop's body it may
+    /// be the end of an `if`, too.
+    Turn,
     /// Code that the line's call brought in by inlining.
     Guest,
 }
@@ -53,6 +56,10 @@ pub(crate) struct Visits<'p> {
     function: FunctionView<'p>,
     /// By node, whether control reaches it through landing pads only.
     is_behind_pads: Vec<bool>,
+    /// By node, whether control can reach it at all: compilers leave code behind what they know never goes on.
+    is_reached: Vec<bool>,
+    /// By node, whether all that control does from there ends in a call that does not return, but for exceptions.
+    is_lost: Vec<bool>,
     nodes: NodeSet,
 }
 
@@ -63,23 +70,41 @@ struct NodeSet {
     visited: Vec<u32>,
     /// Those of them that only have code of callees.
     guests: Vec<u32>,
-    /// Those that jump.
+    /// Those that jump, without those of `turns`.
     jumps: Vec<u32>,
+    /// Those that jump back.
+    turns: Vec<u32>,
     /// Those that do nothing else.
     passages: Vec<u32>,
 }
 
 impl NodeSet {
-    fn take(&mut self, places: &[Place], manifest: &Function) {
-        for list in [&mut self.visited, &mut self.guests, &mut self.jumps, &mut self.passages] {
+    fn take(&mut self, places: &[Place], function: FunctionView<'_>, flow: &Flow) {
+        let (manifest, own) = (function.manifest, places[0].instance);
+        for list in [&mut self.visited, &mut self.guests, &mut self.jumps, &mut self.turns, &mut self.passages] {
             list.clear();
         }
         for place in places.chunk_by(|a, b| a.node == b.node) {
-            self.add(place[0].node, place[0].part, manifest);
+            let is_called_here = place[0].part == Part::Turn && place.iter().any(|place| place.part == Part::Guest);
+            let part = if is_called_here { Part::Code } else { place[0].part };
+            self.add(place[0].node, part, manifest, flow);
         }
+        if self.turns.is_empty() {
+            return;
+        }
+        let computing: Vec<u32> = self.visited.iter().copied().filter(|node| !only_jumps(function, own, *node)).collect();
+        let (inner, own): (Vec<u32>, Vec<u32>) =
+            std::mem::take(&mut self.turns).into_iter().partition(|node| flow.is_in_loop(*node, &computing));
+        for node in inner {
+            self.add(node, Part::Jump, manifest, flow);
+        }
+        self.visited.extend(own);
+        self.jumps.sort_unstable();
+        self.passages.sort_unstable();
+        self.visited.sort_unstable();
     }
 
-    fn add(&mut self, node: u32, part: Part, manifest: &Function) {
+    fn add(&mut self, node: u32, part: Part, manifest: &Function, flow: &Flow) {
         match part {
             Part::Code => self.visited.push(node),
             Part::Guest => {
@@ -88,26 +113,44 @@ impl NodeSet {
             }
             Part::Jump => {
                 self.jumps.push(node);
-                if manifest.nodes[node as usize].num_instructions() == 1 {
+                if manifest.nodes[node as usize].num_instructions() == 1 && flow.only_target(node).is_some() {
                     self.passages.push(node);
                 }
             }
+            Part::Turn => self.turns.push(node),
         }
     }
 }
 
 impl<'p> Visits<'p> {
     pub(crate) fn to_lines_of(function: FunctionView<'p>) -> Self {
-        Self { function, is_behind_pads: behind_landing_pads(function.manifest), nodes: NodeSet::default() }
+        let manifest = function.manifest;
+        let (is_behind_pads, is_reached) = (behind_landing_pads(manifest), reached(manifest, |_| true));
+        Self { function, is_behind_pads, is_reached, is_lost: lost(function), nodes: NodeSet::default() }
+    }
+
+    /// Whether a node has code that control can come to.
+    pub(crate) fn is_reached(&self, node: u32) -> bool {
+        self.is_reached[node as usize]
     }
 
     /// How often control came to the line of these `places`, turns of its loops included, but not those of loops within guests. They are all of one instance, by
     /// node. On the `first_line` of a function, compilers have what goes on with an exception: no visit.
     pub(crate) fn count(&mut self, places: &[Place], first_line: bool, flow: &mut Flow) -> u128 {
         let (function, own) = (self.function, places[0].instance);
-        self.nodes.take(places, function.manifest);
+        self.nodes.take(places, function, flow);
+        if !self.nodes.visited.is_empty() {
+            let is_statement = |node: &u32| leaves(function, flow, *node, own);
+            let statements: Vec<u32> = self.nodes.passages.extract_if(.., |node| is_statement(node)).collect();
+            self.nodes.jumps.retain(|node| !statements.contains(node));
+            self.nodes.visited.extend(statements);
+            self.nodes.visited.sort_unstable();
+        }
         if first_line {
             self.nodes.visited.retain(|node| !self.is_behind_pads[*node as usize]);
+        }
+        if let Some(asserting) = self.asserting(own, flow) {
+            return if flow.is_complete() { flow.arrivals(&asserting, &[]) } else { hottest(function, &asserting) };
         }
         let by_jumps = self.visiting_jumps(own, flow);
         let nodes = &self.nodes;
@@ -131,8 +174,12 @@ impl<'p> Visits<'p> {
         let module = function.module;
         let is_called_here =
             |location: &Location| location.inlined_at.is_some_and(|call| instance(&module.locations[call.0 as usize]) == own);
-        let is_inner = |from, to| {
-            (is_blank(from) && is_blank(to)) || (is_guest(from) && is_guest(to) && is_within(function, from, is_called_here))
+        // As where an inlined copy is executed.
+        let begins = flow.entered_from_elsewhere(&reached);
+        let is_inner = |from, to| match (is_guest(to), is_blank(to)) {
+            (false, false) => false,
+            (is_guest_next, _) if is_blank(from) => !is_guest_next || begins.binary_search(&to).is_err(),
+            _ => is_guest(from) && is_within(function, from, is_called_here),
         };
         arrivals + flow.turns(&reached, is_inner)
     }
@@ -142,6 +189,19 @@ impl<'p> Visits<'p> {
     pub(crate) fn are_cleanup(&self, places: &[Place], nodes: Option<&[u32]>) -> bool {
         let is_behind = |node: u32| self.is_behind_pads[node as usize];
         places.iter().all(|place| is_behind(place.node)) && nodes.is_none_or(|nodes| nodes.iter().any(|node| !is_behind(*node)))
+    }
+
+    /// Where all code of a line is what an assertion on several lines has there for its failure (from which control does not come back), and the condition stands
+    /// on the lines behind it: what computes the condition, and that code with its jumps.
+    fn asserting(&self, own: Instance, flow: &Flow) -> Option<Vec<u32>> {
+        let NodeSet { visited, jumps, .. } = &self.nodes;
+        if visited.is_empty() || !visited.iter().all(|node| self.is_lost[*node as usize]) {
+            return None;
+        }
+        let own_nodes = [&visited[..], jumps].concat();
+        let mut asserting = own_nodes.clone();
+        flow.add_leading_to(&mut asserting, |node| stands_behind(self.function, node, own));
+        Some(asserting).filter(|nodes| nodes.len() > own_nodes.len())
     }
 
     /// The jumps that visit the line, and with them its code. They do where all that it has of code is what a `try` or a loop has there for
@@ -154,9 +214,10 @@ impl<'p> Visits<'p> {
         let is_unusual = |node: &u32| {
             self.is_behind_pads[*node as usize]
                 || (self.function.counts.nodes[*node as usize] == 0 && flow.may_go_back(*node))
-                || turns_back(self.function, own, flow, *node)
+                || (flow.goes_back(*node) && only_jumps(self.function, own, *node))
         };
-        let usual: Vec<u32> = if visited.iter().all(|node| flow.leads_nowhere(*node)) {
+        let does_not_go_on = |node: &u32| flow.leads_nowhere(*node) || self.is_lost[*node as usize];
+        let usual: Vec<u32> = if visited.iter().all(does_not_go_on) {
             jumps.clone()
         } else if visited.iter().all(is_unusual) {
             jumps.iter().copied().filter(|node| flow.only_target(*node).is_some()).collect()
@@ -172,33 +233,101 @@ impl<'p> Visits<'p> {
     }
 }
 
-/// By node, whether control reaches it through landing pads only.
+/// By node, whether control reaches it through landing pads only, or not at all: it is not reached from the function's entry in any other way.
 fn behind_landing_pads(manifest: &Function) -> Vec<bool> {
-    let mut is_behind = vec![false; manifest.nodes.len()];
-    loop {
-        let mut reached_otherwise = vec![false; manifest.nodes.len()];
-        let mut is_reached = reached_otherwise.clone();
-        for edge in &manifest.edges {
-            let Some(to) = edge.to else { continue };
-            let is_from_behind = edge.from.is_some_and(|from| is_behind[from as usize]);
-            is_reached[to as usize] = true;
-            reached_otherwise[to as usize] |= edge.kind != EdgeKind::Unwind && !is_from_behind;
-        }
-        let next: Vec<bool> =
-            is_reached.iter().zip(&reached_otherwise).map(|(reached, otherwise)| *reached && !otherwise).collect();
-        if next == is_behind {
-            return is_behind;
-        }
-        is_behind = next;
-    }
+    let usual = |edge: &&Edge| edge.kind != EdgeKind::Unwind;
+    reached(manifest, usual).into_iter().map(|is_reached| !is_reached).collect()
 }
 
-/// Whether a node has nothing of the line but the jump back that ends it.
-fn turns_back(function: FunctionView<'_>, own: Instance, flow: &Flow, position: u32) -> bool {
+/// By node, whether control reaches it from the function's entry by these edges.
+fn reached(manifest: &Function, by: impl Fn(&&Edge) -> bool) -> Vec<bool> {
+    let mut ways: Vec<Vec<u32>> = vec![Vec::new(); manifest.nodes.len()];
+    let mut open = Vec::new();
+    for edge in manifest.edges.iter().filter(by) {
+        match (edge.from, edge.to) {
+            (Some(from), Some(to)) => ways[from as usize].push(to),
+            (None, Some(to)) => open.push(to),
+            (_, None) => {}
+        }
+    }
+    let mut is_reached = vec![false; manifest.nodes.len()];
+    while let Some(node) = open.pop() {
+        if !std::mem::replace(&mut is_reached[node as usize], true) {
+            open.append(&mut ways[node as usize]);
+        }
+    }
+    is_reached
+}
+
+/// By node, whether all that control does from there ends in a call that does not return, but for exceptions.
+fn lost(function: FunctionView<'_>) -> Vec<bool> {
+    let (nodes, edges) = (&function.manifest.nodes, &function.manifest.edges);
+    let mut sources: Vec<Vec<u32>> = vec![Vec::new(); nodes.len()];
+    let mut ways_left = vec![0_u32; nodes.len()];
+    for edge in edges.iter().filter(|edge| edge.kind != EdgeKind::Unwind) {
+        if let (Some(from), Some(to)) = (edge.from, edge.to) {
+            sources[to as usize].push(from);
+            ways_left[from as usize] += 1;
+        }
+    }
+    let returns = |node: u32| nodes[node as usize].opcodes.iter().any(|(opcode, _)| function.module.string(*opcode) == "ret");
+    let mut is_lost = vec![false; nodes.len()];
+    let mut open: Vec<u32> = (0..nodes.len() as u32).filter(|node| ways_left[*node as usize] == 0 && !returns(*node)).collect();
+    while let Some(node) = open.pop() {
+        is_lost[node as usize] = true;
+        for from in &sources[node as usize] {
+            ways_left[*from as usize] -= 1;
+            if ways_left[*from as usize] == 0 {
+                open.push(*from);
+            }
+        }
+    }
+    is_lost
+}
+
+/// Whether a node has nothing of the line but the jump that ends it.
+fn only_jumps(function: FunctionView<'_>, own: Instance, position: u32) -> bool {
     let node = &function.manifest.nodes[position as usize];
     let is_own = |id: LocationId| instance(&function.module.locations[id.0 as usize]) == own;
     let instructions: u32 = node.locations.iter().filter(|(id, _)| is_own(*id)).map(|(_, number)| *number).sum();
-    instructions == 1 && node.last_location.is_some_and(is_own) && flow.goes_back(position)
+    instructions == 1 && node.last_location.is_some_and(is_own)
+}
+
+/// Whether a node that only jumps is a statement (`break`, `continue`, `goto`) behind a condition on several lines, of which the last is its own: control comes
+/// there from decisions only, on its line and on some before. It comes to the end of an `if` from an arm, or from lines that are behind the first; to that of a loop,
+/// which may have the line of the body's end, from its head.
+fn leaves(function: FunctionView<'_>, flow: &Flow, node: u32, (scope, file, line): Instance) -> bool {
+    let lines = |node: u32| {
+        let ids = function.manifest.nodes[node as usize].locations.iter().map(|(id, _)| &function.module.locations[id.0 as usize]);
+        ids.filter(|location| (location.function, location.inlined_at) == scope && location.file == file)
+            .map(|location| location.line)
+    };
+    let decides = |from: Option<u32>| from.filter(|from| flow.only_target(*from).is_none());
+    let mut sources = flow.sources(node);
+    let (mut from_here, mut from_before) = (false, false);
+    sources.all(|from| {
+        let Some(from) = decides(from) else { return false };
+        from_here |= lines(from).any(|found| found == line);
+        from_before |= lines(from).any(|found| found < line);
+        lines(from).all(|found| found <= line)
+    }) && from_here
+        && from_before
+}
+
+/// Whether a node has code on later lines of the same function, or what is inlined there; wholly if it has no other.
+fn stands_behind(function: FunctionView<'_>, node: u32, (scope, file, line): Instance) -> Option<Belongs> {
+    let place = |id: LocationId| &function.module.locations[id.0 as usize];
+    let is_behind = |id: LocationId| {
+        let mut places = std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place));
+        places.any(|location| (location.function, location.inlined_at) == scope && location.file == file && location.line > line)
+    };
+    let node = &function.manifest.nodes[node as usize];
+    let mut ids = node.locations.iter().map(|(id, _)| *id).chain(node.last_location);
+    match (ids.clone().all(is_behind), ids.any(is_behind)) {
+        (true, _) => Some(Belongs::Wholly),
+        (_, true) => Some(Belongs::InPart),
+        _ => None,
+    }
 }
 
 /// The highest count among these nodes.
@@ -206,17 +335,18 @@ pub(crate) fn hottest(function: FunctionView<'_>, nodes: &[u32]) -> u128 {
     nodes.iter().map(|node| u128::from(function.counts.nodes[*node as usize])).max().unwrap_or(0)
 }
 
-/// The location of the jump that ends a node, when no other instruction of the node has it. Such jumps are code where they are a loop's way back, where they
+/// The location of the jump that ends a node, when no other instruction of the node has it; and whether it is a loop's way back. Such jumps are code where they
 /// decide on what was computed earlier, and where they decide and their block has nothing else of the source.
-pub(crate) fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<LocationId> {
+pub(crate) fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<(LocationId, Part)> {
     let nodes = &function.manifest.nodes;
     let node = &nodes[position as usize];
     let branches = |(opcode, _): &(StringId, u32)| function.module.string(*opcode) == "br";
     let is_alone = || flow.block_up_to(position).map(|node| nodes[node as usize].locations.len()).sum::<usize>() == 1;
     let is_code = match flow.only_target(position) {
-        Some(_) => flow.goes_back(position),
+        Some(_) => false,
         None => !node.decided_before || is_alone(),
     };
     let last = node.last_location.filter(|_| !is_code && node.opcodes.last().is_some_and(branches))?;
-    node.locations.contains(&(last, 1)).then_some(last)
+    let part = if flow.goes_back(position) { Part::Turn } else { Part::Jump };
+    node.locations.contains(&(last, 1)).then_some((last, part))
 }

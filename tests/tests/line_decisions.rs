@@ -108,6 +108,61 @@ fn lines_that_decide_on_what_was_computed_before() {
     }
 }
 
+const ON_SEVERAL_LINES: &str = "\
+#include <cctype>
+inline bool starts(unsigned char c) { return c >= 128 || isalpha(c); }
+static bool isName(unsigned char c) {
+  return starts(c) //= first operand
+         || isdigit(c) //= second operand
+         || c == '.'; //= third operand
+}
+static int others(const char *s) {
+  int n = 0;
+  for (; *s; s++) {
+    if (s[0] == 'a' || //= one
+        s[0] == 'b' || //= two
+        s[0] == 'c') continue; //= goes on
+    n++; //= counted
+  }
+  return n;
+}
+static int firstOf(const char *s) {
+  for (; *s; s++)
+    if (s[0] == 'x' ||
+        s[0] == 'y') break; //= leaves
+  return *s;
+}
+static inline __attribute__((always_inline)) int weigh(const char *s, int mode) {
+  int n = 0;
+  for (; *s; s++) {
+    if (mode == 1 && *s == 'a')
+      n++;
+    else if (*s == 'b')
+      n += 2;
+  }
+  return n;
+}
+static int weighAs(const char *s) {
+  return weigh(s, 1); //= inlined
+}
+int main() {
+  int names = 0;
+  for (const char *s = \"abc012..  ??\"; *s; s++)
+    names += isName(*s);
+  return names + others(\"aaaaaaaaaabz\") + firstOf(\"xxxx\") + weighAs(\"abab\") == 0;
+}
+";
+
+/// What is decided on several lines, and statements that only jump behind that: clang's gcov has 21 visits to the first operand's line, where the value comes
+/// together again.
+#[test]
+fn conditions_on_several_lines() {
+    let sandbox = Sandbox::new("several-lines");
+    let lines = lines(&sandbox, "bbprof-c++", "several.cpp", ON_SEVERAL_LINES, &["-O0"]);
+    assert_eq!(["first operand", "second operand", "third operand"].map(|name| lines[name]), [21, 9, 6]);
+    assert_eq!(["one", "two", "goes on", "counted", "leaves", "inlined"].map(|name| lines[name]), [12, 2, 12, 1, 1, 1]);
+}
+
 const DECIDING: &str = "\
 fn step(n: u32) -> u32 {
     if n % 4 == 0 { //= condition
@@ -129,10 +184,48 @@ fn clip(n: u32) -> u32 {
     n % limit //= never
 }
 
+fn gcd(mut a: u32, mut b: u32) -> u32 {
+    while a != b {
+        if a > b { //= ends a turn
+            a -= b; //= larger
+        } else {
+            b -= a; //= smaller
+        }
+    }
+    a
+}
+
+fn ends(values: &[u32]) -> u32 {
+    match values { //= slice
+        [] => 0,
+        [one] => *one,
+        [first, .., last] => first + last,
+    }
+}
+
+fn replace(places: &mut [Option<u32>], make: impl Fn() -> u32) { //= panics
+    let name = String::from(\"name\");
+    places[0] = Some(make());
+    drop(name);
+}
+
 fn main() {
     let mut sum = 1;
     let table = [1, 2, 3];
+    std::panic::set_hook(Box::new(|_| ()));
     for n in 1..=100 {
+        assert!( //= assertion on lines
+            n < 1000 && n > 0, //= its condition
+            \"{n} is too many, for {}\",
+            table.len() //= its words
+        );
+        debug_assert!( //= and of a flag
+            !table.is_empty()
+        );
+        assert!(16777217u64 as f32 != 1.0); //= known
+        let owned = String::from(\"owned\");
+        let tried = std::panic::AssertUnwindSafe(|| replace(&mut [None], || if n % 2 == 0 { n } else { panic!(\"{owned}\") }));
+        sum += u32::from(std::panic::catch_unwind(tried).is_ok()) + gcd(100, 7) + ends(&table);
         if n % 2 == 0 { //= in a loop
             sum += table[n as usize % 3]; //= indexed
         }
@@ -155,6 +248,9 @@ fn decisions_of_rust_count_once() {
     let names = ["condition", "arm", "other", "in a loop", "indexed", "call", "flag", "assertion"];
     assert_eq!(names.map(|name| lines[name]), [100, 25, 75, 100, 50, 100, 100, 100]);
     assert_eq!((lines["early"], lines.get("constant"), lines["never"]), (100, None, 0));
+    let names = ["assertion on lines", "its condition", "its words", "and of a flag", "known", "slice", "panics"];
+    assert_eq!(names.map(|name| lines[name]), [100, 100, 0, 100, 100, 100, 100]);
+    assert_eq!(["ends a turn", "larger", "smaller"].map(|name| lines[name]), [1800, 1500, 300]);
 }
 
 const CLOSURES: &str = "\
