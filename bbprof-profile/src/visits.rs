@@ -149,9 +149,18 @@ impl<'p> Visits<'p> {
         if first_line {
             self.nodes.visited.retain(|node| !self.is_behind_pads[*node as usize]);
         }
+        let at =
+            |flow: &mut Flow, nodes: &[u32]| if flow.is_complete() { flow.arrivals(nodes, &[]) } else { hottest(function, nodes) };
         if let Some(asserting) = self.asserting(own, flow) {
-            return if flow.is_complete() { flow.arrivals(&asserting, &[]) } else { hottest(function, &asserting) };
+            return at(flow, &asserting);
         }
+        let decisions = self.deciding_behind(own, flow).map_or(0, |deciding| at(flow, &deciding));
+        self.visits(own, flow).max(decisions)
+    }
+
+    /// Arrivals at the line's own code, and its turns.
+    fn visits(&self, own: Instance, flow: &mut Flow) -> u128 {
+        let function = self.function;
         let by_jumps = self.visiting_jumps(own, flow);
         let nodes = &self.nodes;
         let (visited, passages) = if by_jumps.is_empty() { (&nodes.visited, &nodes.passages) } else { (&by_jumps, &Vec::new()) };
@@ -191,17 +200,28 @@ impl<'p> Visits<'p> {
         places.iter().all(|place| is_behind(place.node)) && nodes.is_none_or(|nodes| nodes.iter().any(|node| !is_behind(*node)))
     }
 
-    /// Where all code of a line is what an assertion on several lines has there for its failure (from which control does not come back), and the condition stands
-    /// on the lines behind it: what computes the condition, and that code with its jumps.
+    /// Where the condition of an assertion stands on lines behind its first, and all code of that one is what follows from its failure (from which control does not
+    /// come back): that code, the line's jumps, and what computes the condition.
     fn asserting(&self, own: Instance, flow: &Flow) -> Option<Vec<u32>> {
         let NodeSet { visited, jumps, .. } = &self.nodes;
-        if visited.is_empty() || !visited.iter().all(|node| self.is_lost[*node as usize]) {
-            return None;
-        }
-        let own_nodes = [&visited[..], jumps].concat();
-        let mut asserting = own_nodes.clone();
-        flow.add_leading_to(&mut asserting, |node| stands_behind(self.function, node, own));
-        Some(asserting).filter(|nodes| nodes.len() > own_nodes.len())
+        let fails = !visited.is_empty() && visited.iter().all(|node| self.is_lost[*node as usize]);
+        fails.then(|| self.with_conditions(&[&visited[..], jumps].concat(), own, flow))?
+    }
+
+    /// The same of any statement, as macros make them, that goes on: its code is what follows from the condition.
+    fn deciding_behind(&self, own: Instance, flow: &Flow) -> Option<Vec<u32>> {
+        let NodeSet { visited, jumps, .. } = &self.nodes;
+        let belongs = |node: u32| visited.binary_search(&node).is_ok() || stands_behind(self.function, flow, node, own).is_some();
+        let follows = |node: &u32| flow.sources(*node).all(|from| from.is_some_and(belongs));
+        let is_decided = !visited.is_empty() && !jumps.is_empty() && visited.iter().all(follows);
+        is_decided.then(|| self.with_conditions(visited, own, flow))?
+    }
+
+    /// With what leads to these nodes on lines behind theirs, if anything does.
+    fn with_conditions(&self, nodes: &[u32], own: Instance, flow: &Flow) -> Option<Vec<u32>> {
+        let mut with_conditions = nodes.to_vec();
+        flow.add_leading_to(&mut with_conditions, |node| stands_behind(self.function, flow, node, own));
+        Some(with_conditions).filter(|with_conditions| with_conditions.len() > nodes.len())
     }
 
     /// The jumps that visit the line, and with them its code. They do where all that it has of code is what a `try` or a loop has there for
@@ -314,20 +334,28 @@ fn leaves(function: FunctionView<'_>, flow: &Flow, node: u32, (scope, file, line
         && from_before
 }
 
-/// Whether a node has code on later lines of the same function, or what is inlined there; wholly if it has no other.
-fn stands_behind(function: FunctionView<'_>, node: u32, (scope, file, line): Instance) -> Option<Belongs> {
-    let place = |id: LocationId| &function.module.locations[id.0 as usize];
-    let is_behind = |id: LocationId| {
-        let mut places = std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place));
-        places.any(|location| (location.function, location.inlined_at) == scope && location.file == file && location.line > line)
+/// Whether a node has code on lines behind this one, of the same function or of what is inlined there; wholly if it has no code before it. So it is where it jumps by
+/// what was computed there.
+fn stands_behind(function: FunctionView<'_>, flow: &Flow, node: u32, own: Instance) -> Option<Belongs> {
+    let computes = |node: u32| match (lines_within(function, node, own).min()?, lines_within(function, node, own).max()?) {
+        (_, last) if last <= own.2 => None,
+        (first, _) if first < own.2 => Some(Belongs::InPart),
+        _ => Some(Belongs::Wholly),
     };
+    let jumps =
+        || only_jumps(function, own, node) && flow.sources(node).all(|from| from.is_some_and(|from| computes(from).is_some()));
+    computes(node).or_else(|| jumps().then_some(Belongs::Wholly))
+}
+
+/// At which lines of its function and file an instance's line is called from, or stands beside, in a node: 0 is what is elsewhere.
+fn lines_within(function: FunctionView<'_>, node: u32, (scope, file, _): Instance) -> impl Iterator<Item = u32> {
+    let place = |id: LocationId| &function.module.locations[id.0 as usize];
     let node = &function.manifest.nodes[node as usize];
-    let mut ids = node.locations.iter().map(|(id, _)| *id).chain(node.last_location);
-    match (ids.clone().all(is_behind), ids.any(is_behind)) {
-        (true, _) => Some(Belongs::Wholly),
-        (_, true) => Some(Belongs::InPart),
-        _ => None,
-    }
+    node.locations.iter().map(|(id, _)| *id).chain(node.last_location).map(move |id| {
+        let mut places = std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place));
+        let own = places.find(|location| (location.function, location.inlined_at) == scope && location.file == file);
+        own.map_or(0, |location| location.line)
+    })
 }
 
 /// The highest count among these nodes.

@@ -110,6 +110,21 @@ fn lines_that_decide_on_what_was_computed_before() {
 
 const ON_SEVERAL_LINES: &str = "\
 #include <cctype>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#define CHECK(condition, said) do { if (!(condition)) throw std::runtime_error(std::string(\"no: \") + said); } while (0)
+#define WARN_IF(condition) do { if (condition) { fprintf(stderr, \"warning\"); warnings++; } } while (0)
+static int warnings;
+static void checked(int n) {
+  CHECK( //= check
+      n >= 0 && n < 1000,
+      \"n\");
+  WARN_IF( //= warning
+      n > 1000);
+  WARN_IF( //= some warnings
+      n >= 1);
+}
 inline bool starts(unsigned char c) { return c >= 128 || isalpha(c); }
 static bool isName(unsigned char c) {
   return starts(c) //= first operand
@@ -147,6 +162,8 @@ static int weighAs(const char *s) {
 }
 int main() {
   int names = 0;
+  for (int i = 0; i < 3; i++)
+    checked(i);
   for (const char *s = \"abc012..  ??\"; *s; s++)
     names += isName(*s);
   return names + others(\"aaaaaaaaaabz\") + firstOf(\"xxxx\") + weighAs(\"abab\") == 0;
@@ -161,6 +178,8 @@ fn conditions_on_several_lines() {
     let lines = lines(&sandbox, "bbprof-c++", "several.cpp", ON_SEVERAL_LINES, &["-O0"]);
     assert_eq!(["first operand", "second operand", "third operand"].map(|name| lines[name]), [21, 9, 6]);
     assert_eq!(["one", "two", "goes on", "counted", "leaves", "inlined"].map(|name| lines[name]), [12, 2, 12, 1, 1, 1]);
+    assert_eq!((lines["check"], lines["warning"]), (3, 3));
+    assert!(lines["some warnings"] >= 3, "the arm of a macro's `if` is at its line, too");
 }
 
 const DECIDING: &str = "\
