@@ -208,11 +208,11 @@ impl<'p> Visits<'p> {
         fails.then(|| self.with_conditions(&[&visited[..], jumps].concat(), own, flow))?
     }
 
-    /// The same of any statement, as macros make them, that goes on: its code is what follows from the condition.
+    /// The same of any statement, as macros make them, that goes on: its code is what follows from the condition. It is no loop, whose body stands behind, too.
     fn deciding_behind(&self, own: Instance, flow: &Flow) -> Option<Vec<u32>> {
         let NodeSet { visited, jumps, .. } = &self.nodes;
         let belongs = |node: u32| visited.binary_search(&node).is_ok() || stands_behind(self.function, flow, node, own).is_some();
-        let follows = |node: &u32| flow.sources(*node).all(|from| from.is_some_and(belongs));
+        let follows = |node: &u32| !flow.may_go_back(*node) && flow.sources(*node).all(|from| from.is_some_and(belongs));
         let is_decided = !visited.is_empty() && !jumps.is_empty() && visited.iter().all(follows);
         is_decided.then(|| self.with_conditions(visited, own, flow))?
     }
