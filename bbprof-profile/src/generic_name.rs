@@ -13,6 +13,14 @@ pub fn without_parameters(name: &str) -> String {
     name_proper(name, true)
 }
 
+/// What all instantiations of one function of the source are called, and no other function of the same line (overloads; what a class has by itself): with the types of
+/// parameters where the name tells no arguments of generics, which these may depend on.
+#[must_use]
+pub fn source_name(name: &str) -> String {
+    let plain = without_generics(name);
+    if without_parameters(name) == plain { name.split(" [clone ").next().unwrap_or(name).to_owned() } else { plain }
+}
+
 /// A demangled name of Rust without the arguments of functions, `::<u8>`, which its newer symbols tell; those of types stay.
 #[must_use]
 pub fn without_turbofish(name: &str) -> String {
@@ -122,7 +130,23 @@ fn inside(mut rest: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{without_generics, without_parameters};
+    use super::{source_name, without_generics, without_parameters};
+
+    #[test]
+    fn overloads_have_names_of_their_own() {
+        for (name, plain) in [
+            ("main", "main"),
+            ("f(double)", "f(double)"),
+            ("S::S(S const&)", "S::S(S const&)"),
+            ("f(std::vector<int>) const", "f(std::vector<int>) const"),
+            ("f(int) [clone .part.0]", "f(int)"),
+            ("double twice<double>(double)", "twice"),
+            ("std::vector<int>::push_back(int const&)", "std::vector::push_back"),
+            ("a::f::{{closure}}", "a::f::{{closure}}"),
+        ] {
+            assert_eq!(source_name(name), plain);
+        }
+    }
 
     #[test]
     fn instantiations_have_one_name() {

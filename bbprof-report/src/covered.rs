@@ -1,7 +1,7 @@
 //! What coverage formats show of each source file: functions of the source, lines, and the branches of lines.
 //!
 //! - A function's count is the entries of all its instantiations plus the arrivals at inlined copies, so a function with a hit line
-//!   is hit. It goes by the linker symbol of its first instantiation.
+//!   is hit. It goes by the linker symbol of its first instantiation. Overloads on one line are functions of their own.
 //! - Branches are conditional branches and switches. Left out are ways to a landing pad;
 //!   branches whose counts the counter placement does not tell; and, because lcov 2 refuses a hit line without a hit branch,
 //!   the branches of a line that only ran in copies of its code which need no branch.
@@ -9,7 +9,7 @@
 use crate::exclusions::{SourceReader, exclude};
 use bbprof_profile::{
     BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, add_ways, demangle, is_of_doctests, is_of_toolchain,
-    without_generics,
+    source_name,
 };
 use std::collections::BTreeMap;
 
@@ -104,7 +104,7 @@ pub(crate) fn covered_files<'p>(profile: &'p Profile, coverage: Coverage<'_>) ->
 fn functions(source: &SourceLines) -> Vec<CoveredFunction> {
     let mut functions: BTreeMap<(u32, String), (&str, SourceFunction)> = BTreeMap::new();
     for ((line, symbol), function) in &source.functions {
-        let key = (*line, without_generics(&demangle(symbol)));
+        let key = (*line, source_name(&demangle(symbol)));
         let (_, total) = functions.entry(key).or_insert_with(|| (symbol.as_str(), SourceFunction::default()));
         total.entries += function.entries;
         total.inlined += function.inlined;
@@ -142,7 +142,7 @@ fn merged_instantiations(source: &SourceLines) -> Vec<(u32, Vec<Outcome>)> {
     let is_together =
         |a: &BranchKey, b: &BranchKey| (a.line, a.column, &a.symbol, a.shape) == (b.line, b.column, &b.symbol, b.shape);
     for together in all.chunk_by(|(a, _), (b, _)| is_together(a, b)) {
-        let name = without_generics(&demangle(&together[0].0.symbol));
+        let name = source_name(&demangle(&together[0].0.symbol));
         for (position, (key, outcomes)) in together.iter().enumerate() {
             let sum = merged.entry((key.line, key.column, name.clone(), position, outcomes.len()));
             sum.and_modify(|sum| add_ways(sum, outcomes)).or_insert_with(|| (*outcomes).clone());

@@ -4,7 +4,7 @@ use crate::names::one_line;
 use crate::number::{grouped, percent};
 use crate::place::{file_name, place, short_name};
 use crate::table::{Paint, Style, Table, bar, warmth};
-use bbprof_profile::{FunctionView, LineTable, Profile, Totals, WeightSource, without_generics, without_turbofish};
+use bbprof_profile::{FunctionView, LineTable, Profile, Totals, WeightSource, source_name, without_turbofish};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -171,7 +171,7 @@ fn group_key(profile: &Profile, by: GroupBy, function: FunctionView<'_>) -> Stri
         GroupBy::Module => function.module_source().to_owned(),
         GroupBy::File => function.file().map_or_else(|| "(no file)".to_owned(), |file| profile.files.path(file).to_owned()),
         GroupBy::Function => match function.file() {
-            Some(file) => format!("{}\0{}\0{}", without_generics(function.name()), profile.files.path(file), function.line()),
+            Some(file) => format!("{}\0{}\0{}", source_name(function.name()), profile.files.path(file), function.line()),
             None => format!("{}\0{}", function.name(), function.module_source()),
         },
     }

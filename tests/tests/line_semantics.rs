@@ -276,6 +276,46 @@ fn functions_on_one_line() {
     }
 }
 
+const OVERLOADS: &str = "\
+#include <string>
+#include <utility>
+static int f(int x) { return x; } static int f(double) { return 2; } //= overloads
+struct Token { std::string text; };
+template <typename T> static T twice(T x) { return x + x; }
+int main(int count, char **) {
+  int sum = 0;
+  Token one{\"text\"};
+  for (int i = 0; i < 10; i++) {
+    sum += f(i) + twice(i) + (int)twice(0.5 * i);
+    Token copy(one);
+    sum += copy.text.size();
+  }
+  if (count > 3)
+    sum += f(1.5) + Token(std::move(one)).text.size();
+  return sum == 0;
+}
+";
+
+/// Overloads on one line, and what a class has by itself, are functions of their own; instantiations are one.
+#[test]
+fn overloads_on_one_line() {
+    let sandbox = Sandbox::new("overloads");
+    assert_eq!(lines(&sandbox, "bbprof-c++", "overloads.cpp", OVERLOADS, &["-O0", "-g"])["overloads"], 10);
+    let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
+    let counts = |name: &str| -> Vec<&str> {
+        trace
+            .lines()
+            .filter_map(|line| line.strip_prefix("FNDA:")?.split_once(','))
+            .filter(|(_, found)| found.contains(name))
+            .map(|(count, _)| count)
+            .collect()
+    };
+    assert_eq!([counts("_ZL1fi"), counts("_ZL1fd")], [["10"], ["0"]], "{trace}");
+    assert_eq!([counts("TokenC2ERKS_"), counts("TokenC2EOS_"), counts("twice")], [["10"], ["0"], ["20"]], "{trace}");
+    let report = Run::new(tool("bbprof")).args(["report", "--top", "1000"]).arg(sandbox.join("run.bbraw")).ok().text();
+    assert!(report.contains(" f(int)  overloads.cpp:3\n") && report.contains("(2 instantiations)"), "{report}");
+}
+
 const TIGHT: &str = "\
 static volatile int sink;
 static inline int mix(int x) { //= inlined

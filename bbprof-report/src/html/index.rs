@@ -4,7 +4,7 @@ use super::Earlier;
 use super::changes::Changes;
 use super::count::Count;
 use super::sources::Source;
-use bbprof_profile::without_generics;
+use bbprof_profile::source_name;
 use bbprof_profile::{BlockEdge, EdgeKind, Exception, FileId, FunctionView, Process, Profile, SkippedFunction};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -146,7 +146,7 @@ impl<'p> Index<'p> {
             table.file.push(function.file().map(FileId::index));
             table.line.push(function.line());
             let next = groups.len();
-            table.group.push(*groups.entry((function.file(), function.line(), without_generics(function.name()))).or_insert(next));
+            table.group.push(*groups.entry((function.file(), function.line(), source_name(function.name()))).or_insert(next));
             table.entries.push(function.counts.entries.into());
             table.instructions.push(Count(function.counts.instructions));
             table.unlocated.push(Count(row.unlocated));
