@@ -57,10 +57,10 @@ impl Image {
             .modules
             .into_par_iter()
             .map(|linked| {
-                let origin = linked.origin;
-                let read = Manifest::read(&linked.manifest).and_then(|manifest| Ok((manifest.module()?, manifest.header.arrays)));
-                let (module, arrays) = match read {
-                    Ok(read) => read,
+                let manifest = read_manifest(&linked)?;
+                let origin = linked.origin.clone();
+                let (module, arrays) = match manifest.module() {
+                    Ok(module) => (module, manifest.header.arrays),
                     Err(fault) => return Err(ProfileError::Module { origin, fault }),
                 };
                 let placements = arrays.iter().map(|array| place(*array, &placements, bank_len)).collect::<Result<_, _>>();
@@ -79,6 +79,14 @@ impl Image {
             modules,
             memo: None,
         })
+    }
+
+    /// Whether a map was written by this version and is whole: what [`Self::decode`] needs, without its work.
+    ///
+    /// # Errors
+    /// A manifest that is damaged, or of another version.
+    pub fn check(map: &BuildMap) -> Result<(), ProfileError> {
+        map.body.modules.par_iter().try_for_each(|linked| read_manifest(linked).map(drop))
     }
 
     /// The same image, to solve counters of many processes: it remembers solutions.
@@ -109,6 +117,10 @@ impl Image {
     pub fn num_optional(&self) -> usize {
         self.modules.iter().filter_map(|module| module.optional).max().map_or(0, |last| last as usize + 1)
     }
+}
+
+fn read_manifest(linked: &bbprof_format::map::LinkedModule) -> Result<Manifest<'_>, ProfileError> {
+    Manifest::read(&linked.manifest).map_err(|fault| ProfileError::Module { origin: linked.origin.clone(), fault })
 }
 
 /// Where an array is, proven to lie inside its bank.

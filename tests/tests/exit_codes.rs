@@ -1,6 +1,9 @@
 //! Exit codes are those that are documented, or cargo's and the program's own, whatever becomes of messages.
 
-use bbprof_tests::{Run, Sandbox, tool};
+use bbprof_format::map::BuildMap;
+use bbprof_format::merged::MergedProfile;
+use bbprof_tests::{Parcel, ProfiledRun, Run, Sandbox, tool};
+use std::path::PathBuf;
 
 /// An empty package.
 fn package(name: &str) -> Sandbox {
@@ -41,5 +44,54 @@ fn messages_that_cannot_be_written() {
             let script = format!("PATH={bin}:$PATH; {command} {stderr} > /dev/null");
             Run::new("bash").args(["-c", &script]).in_folder(sandbox.path()).outcome().expect_code(code);
         }
+    }
+}
+
+/// What an earlier version compiled cannot be solved: every command names it and leaves it out, so that nothing else is lost.
+#[test]
+fn build_maps_of_another_version() {
+    let parcel = Parcel::new("versions");
+    let [current, older] = ["-O1", "-O2"].map(|level| {
+        let program = parcel.source().join(level);
+        parcel.run(tool("bbprof-cc")).args([level, "-o", &*program.to_string_lossy(), "main.c", "shelf.c"]).ok();
+        ProfiledRun::of(&program, &["parcel"], &parcel.sandbox).raw
+    });
+    let merged = parcel.sandbox.join("older.bbprof");
+    Run::new(tool("bbprof")).args(["merge", "-o"]).args([&merged, &older]).ok();
+    let aged = |bytes: &[u8]| {
+        let mut map = BuildMap::decode(bytes).unwrap();
+        map.body.modules.iter_mut().for_each(|linked| linked.manifest[8] -= 1);
+        map.encode()
+    };
+    let map = parcel.source().join("-O2.bbmap");
+    std::fs::write(&map, aged(&std::fs::read(&map).unwrap())).unwrap();
+    let mut with_map = MergedProfile::decode(&std::fs::read(&merged).unwrap()).unwrap();
+    with_map.images.iter_mut().for_each(|image| image.map = image.map.as_deref().map(aged));
+    std::fs::write(&merged, with_map.encode()).unwrap();
+    for input in [&older, &merged] {
+        let name = input.file_name().unwrap().to_str().unwrap();
+        let sum = parcel.sandbox.join(format!("{name}.sum"));
+        let bbprof = |before: &[&str], inputs: &[&PathBuf], behind: &[&str], code: i32| {
+            let stderr = Run::new(tool("bbprof")).args(before).args(inputs).args(behind).outcome().expect_code(code).stderr;
+            assert!(["skipped", "error"].iter().any(|word| stderr.contains(word)), "{before:?}: {stderr}");
+            assert!(stderr.contains(name) && stderr.contains("version"), "{before:?}: {stderr}");
+        };
+        for (before, behind) in
+            [(&["verify"][..], &[][..]), (&["report"], &[]), (&["export", "lcov=-"], &[]), (&["annotate"], &["shelf_put"])]
+        {
+            bbprof(before, &[input], behind, 1);
+            bbprof(before, &[input, &current], behind, 4);
+            bbprof(before, &[&current, input], behind, 4);
+        }
+        let folder = parcel.sandbox.join(format!("{name}.folder"));
+        std::fs::create_dir(&folder).unwrap();
+        for profile in [input, &current] {
+            std::fs::copy(profile, folder.join(profile.file_name().unwrap())).unwrap();
+        }
+        bbprof(&["diff"], &[&folder, &current], &[], 4);
+        bbprof(&["merge", "--strict", "-o"], &[&sum, input, &current], &[], 1);
+        assert!(!sum.exists());
+        bbprof(&["merge", "-o"], &[&sum, input, &current], &[], 4);
+        Run::new(tool("bbprof")).arg("verify").arg(&sum).ok();
     }
 }

@@ -8,11 +8,12 @@ use crate::locate::{MapFinder, MissingMap};
 use crate::messages::tell;
 use anyhow::{Context, Result, anyhow, bail};
 use bbprof_format::map::BuildMap;
-use bbprof_format::merged::{self, MergedProfile};
+use bbprof_format::merged::{self, ImageCounters, MergedProfile};
 use bbprof_format::raw::{self, RawProfile};
 use bbprof_format::{BuildId, FormatError};
 use bbprof_profile::{ExceptionKind, Image, Merger, Profile, demangle, merged_from_raw};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -52,37 +53,32 @@ pub(crate) struct Loaded {
 const FILES_AT_ONCE: usize = 32;
 
 impl Loaded {
-    /// Reads and sums the inputs. Damaged ones, and those whose build maps are not found, are named and left out, unless `strict`.
+    /// Reads and sums the inputs. Damaged ones, and those whose build maps are not found or cannot be read, are named and left out, unless `strict`.
     pub(crate) fn read(profiles: &[PathBuf], maps: &MapArgs, strict: bool) -> Result<Self> {
-        let mut finder = MapFinder::new(&maps.maps);
-        let mut merger = Merger::default();
+        let mut gathered = Gathered::new(maps);
         // Another input may have the map in it, or come from where the map is.
         let mut waiting: Vec<(PathBuf, Option<MergedProfile>)> = Vec::new();
-        let mut in_profiles: HashSet<BuildId> = HashSet::new();
-        let (mut summed, mut num_damaged) = each_input(profiles, strict, |path, part| {
-            let with_map = part.images.iter().filter(|image| image.map.is_some());
-            in_profiles.extend(with_map.map(|image| image.build_id));
-            match locate_maps(&mut finder, &in_profiles, &part) {
-                Ok(()) => Ok(merger.add(part)?),
-                Err(error) if error.is::<MissingMap>() => {
-                    // Files are read again, which bounds the memory; what came out of a pipe is gone.
-                    waiting.push((path.to_owned(), (!path.is_file()).then_some(part)));
-                    Ok(())
-                }
-                Err(error) => Err(error),
+        let (mut summed, mut num_damaged) = each_input(profiles, strict, |path, part| match gathered.check_maps(&part) {
+            Ok(checked) => gathered.add(part, checked),
+            Err(error) if error.is::<MissingMap>() => {
+                // Files are read again, which bounds the memory; what came out of a pipe is gone.
+                waiting.push((path.to_owned(), (!path.is_file()).then_some(part)));
+                Ok(())
             }
+            Err(error) => Err(error),
         })?;
         let mut refused = Vec::new();
         for (path, kept) in waiting {
             let taken = kept.map_or_else(|| read_profile(&path), Ok).and_then(|part| {
-                locate_maps(&mut finder, &in_profiles, &part)?;
-                Ok(merger.add(part)?)
+                let checked = gathered.check_maps(&part)?;
+                gathered.add(part, checked)
             });
             if let Err(error) = taken {
                 summed.leave_out(&path);
                 refused.push(error.context(path.display().to_string()));
             }
         }
+        let Gathered { finder, merger, .. } = gathered;
         num_damaged += skip(refused, strict || merger.is_empty())?;
         summed.tell_twice();
         Ok(Self { merged: merger.finish(), num_damaged, finder })
@@ -106,10 +102,49 @@ impl Loaded {
     }
 }
 
-/// Makes sure that there are the maps of all images of a profile, here or in profiles.
-fn locate_maps(finder: &mut MapFinder, in_profiles: &HashSet<BuildId>, profile: &MergedProfile) -> Result<()> {
-    let mut without = profile.images.iter().filter(|image| !in_profiles.contains(&image.build_id));
-    without.try_for_each(|image| finder.locate(image.build_id, Path::new(&image.path)).map(drop))
+/// Sums, and what is known of the maps of their images.
+struct Gathered {
+    finder: MapFinder,
+    merger: Merger,
+    /// Images whose maps can be read, here or in what was summed.
+    readable: HashSet<BuildId>,
+}
+
+impl Gathered {
+    /// Nothing; looks for maps in `maps` first.
+    fn new(maps: &MapArgs) -> Self {
+        Self { finder: MapFinder::new(&maps.maps), merger: Merger::default(), readable: HashSet::new() }
+    }
+
+    /// Makes sure that the maps of all images of a profile can be read; gives the images whose maps were not read before.
+    fn check_maps(&mut self, profile: &MergedProfile) -> Result<Vec<BuildId>> {
+        let mut checked = Vec::new();
+        for image in profile.images.iter().filter(|image| !self.readable.contains(&image.build_id)) {
+            let (name, bytes) = map_of(&mut self.finder, image)?;
+            let map = BuildMap::decode(&bytes).with_context(|| name.clone())?;
+            Image::check(&map).context(name)?;
+            checked.push(image.build_id);
+        }
+        Ok(checked)
+    }
+
+    /// Adds a profile whose maps were checked.
+    fn add(&mut self, profile: MergedProfile, checked: Vec<BuildId>) -> Result<()> {
+        self.merger.add(profile)?;
+        self.readable.extend(checked);
+        Ok(())
+    }
+}
+
+/// The map of an image, and what to call it: the one in the profile, or the one that is found.
+fn map_of<'c>(finder: &mut MapFinder, counters: &'c ImageCounters) -> Result<(String, Cow<'c, [u8]>)> {
+    match &counters.map {
+        Some(bytes) => Ok((format!("build map in the profile of {}", counters.path), Cow::Borrowed(bytes))),
+        None => {
+            let (path, bytes) = finder.find(counters.build_id, Path::new(&counters.path))?;
+            Ok((path.display().to_string(), Cow::Owned(bytes)))
+        }
+    }
 }
 
 /// Names inputs that are left out, and gives their number; or ends with the first of them, when one must not be left out or none is left.
@@ -187,20 +222,15 @@ impl Images {
             let image = match self.images.get(&counters.build_id) {
                 Some(image) => Arc::clone(image),
                 None => {
-                    let (name, bytes) = match counters.map.take() {
-                        Some(bytes) => (format!("build map in the profile of {}", counters.path), bytes),
-                        None => {
-                            let (path, bytes) = self.finder.find(counters.build_id, Path::new(&counters.path))?;
-                            (path.display().to_string(), bytes)
-                        }
-                    };
-                    let image = BuildMap::decode(&bytes).context(name.clone())?;
+                    let (name, bytes) = map_of(&mut self.finder, &counters)?;
+                    let image = BuildMap::decode(&bytes).with_context(|| name.clone())?;
                     let image = Image::decode(image).context(name)?;
                     let image = Arc::new(if self.for_many { image.for_many() } else { image });
                     self.images.insert(counters.build_id, Arc::clone(&image));
                     image
                 }
             };
+            counters.map = None;
             parts.push((image, counters));
         }
         Ok(Profile::of_images(merged.processes, parts)?)

@@ -17,7 +17,7 @@ pub(crate) struct MergeArgs {
     /// The merged profile (.bbprof); takes the place of an earlier one, and of raw profiles that are merged, of no other file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Stop at an input that is damaged, or whose build map is not found, instead of leaving it out
+    /// Stop at an input that is damaged, or whose build map is not found or cannot be read, instead of leaving it out
     #[arg(long)]
     strict: bool,
     /// Raw (.bbraw) or merged (.bbprof) profiles, or folders of them
