@@ -2,6 +2,7 @@
 
 use crate::profile::ProfiledImage;
 use crate::{FileId, FunctionCounts};
+use bbprof_format::BuildId;
 use bbprof_format::manifest::{Callee, CounterMode, EdgeKind, Function, Linkage, LocationId, Module, Node, WeightSource};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -45,6 +46,11 @@ impl<'p> FunctionView<'p> {
     pub(crate) fn new(image: &'p ProfiledImage, counts: &'p FunctionCounts) -> Self {
         let module = &image.image.modules[counts.module as usize].module;
         Self { counts, image, module, manifest: &module.functions[counts.function as usize] }
+    }
+
+    /// Its image, module and position there: what tells it from all others of one build.
+    pub(crate) fn place_in_build(&self) -> (BuildId, u32, u32) {
+        (self.image.image.build_id, self.counts.module, self.counts.function)
     }
 
     /// Whether the other, of whatever profile, has the same graph: nodes and edges of the same number are the same.

@@ -184,6 +184,34 @@ fn functions_and_files_of_one_name() {
     assert!(shown.contains("entered 10 times") && shown.contains("entered 7 times"), "{shown}");
 }
 
+/// Copies of a header's static function: each is compared with that of its own module, in runs of one build and of two.
+#[test]
+fn static_functions_of_headers() {
+    let sandbox = Sandbox::new("headers");
+    sandbox.write("h.h", "static inline int kind(int x)\n{\n    return x > 3 ? x * 3 + (x >> 1) : 0;\n}\n");
+    sandbox.write("b.c", "#include \"h.h\"\nint other(int n) { return kind(n); }\n");
+    sandbox.write("a.c", "#include \"h.h\"\n#include <stdlib.h>\nint other(int n);\nint main(int c, char **v)\n{\n    int t = 0;\n    for (int i = 0; i < 1000; i++)\n        t += kind(atoi(v[1])) + other(5);\n    return t < 0;\n}\n");
+    sandbox.write("more.c", "int more(int n) { return n; }\n");
+    let build = |name: &str, sources: &[&str]| {
+        let program = sandbox.join(name);
+        Run::new(tool("bbprof-cc")).args(["-O0", "-g", "-o"]).arg(&program).args(sources).in_folder(sandbox.path()).ok();
+        program
+    };
+    let run = |program: &Path, name: &str, argument: &str| {
+        let raw = sandbox.join(name);
+        Run::new(program).arg(argument).env("BBPROF_OUT", &raw).ok();
+        raw
+    };
+    let (program, other) = (build("program", &["a.c", "b.c"]), build("other", &["more.c", "b.c", "a.c"]));
+    let earlier = run(&program, "1.bbraw", "5");
+    for later in [run(&program, "2.bbraw", "1"), run(&other, "3.bbraw", "1")] {
+        let value = json(&earlier, &later);
+        let [ran, code, ..] = change(&value, "kind");
+        assert!(ran < 0 && code == 0, "the other way of the `?:`: {value}");
+        assert_eq!(number(&value["change"]["total"]), ran);
+    }
+}
+
 /// Profiles of runs stay readable when the program was built again.
 #[test]
 fn runs_of_cargo_before_and_after_an_edit() {

@@ -1,4 +1,4 @@
-//! Which function of one profile is which of the other: by linker symbol, then by shape, then by file and name.
+//! Which function of one profile is which of the other: by its place in one build, by linker symbol, then by shape, then by file and name.
 //!
 //! Symbols change between builds (Rust's carry a hash of the crate and its options), names can be shared (static functions, instantiations whose
 //! symbols do not tell types). What one rule leaves over goes to the next; what is left in the end is new or vanished.
@@ -44,22 +44,30 @@ const TELLING_BLOCKS: u32 = 4;
 
 pub(super) fn match_functions<'p>(a: &'p Profile, b: &'p Profile) -> Vec<Match<'p>> {
     let mut matching = Matching { matches: Vec::new(), a: a.functions().collect(), b: b.functions().collect() };
-    matching.pair(MatchedBy::Symbol, |function| Some((function.symbol().to_owned(), file_path(&function).to_owned())));
-    matching.pair(MatchedBy::Symbol, |function| Some((function.symbol().to_owned(), file_name(&function))));
+    matching.pair(MatchedBy::Symbol, |function| Some(function.place_in_build()));
+    matching.pair(MatchedBy::Symbol, |function| Some((function.symbol(), file_path(&function))));
+    matching.pair(MatchedBy::Symbol, |function| Some((function.symbol(), last_part(file_path(&function)))));
+    // Static functions of headers: each module has a copy.
+    matching.pair(MatchedBy::Symbol, |function| Some((function.symbol(), file_path(&function), function.module_source())));
+    matching.pair(MatchedBy::Symbol, |function| {
+        Some((function.symbol(), last_part(file_path(&function)), last_part(function.module_source())))
+    });
     // Several files of one name: the shape may tell.
     matching
-        .pair(MatchedBy::Symbol, |function| Some((function.symbol().to_owned(), file_name(&function), function.manifest.shape)));
-    matching.pair(MatchedBy::Symbol, |function| Some(function.symbol().to_owned()));
+        .pair(MatchedBy::Symbol, |function| Some((function.symbol(), last_part(file_path(&function)), function.manifest.shape)));
+    matching.pair(MatchedBy::Symbol, |function| Some(function.symbol()));
     // Renamed hashes: name and shape agree; one of several instantiations is told by its shape.
-    matching.pair(MatchedBy::Shape, |function| Some((function.manifest.shape, function.name().to_owned())));
+    matching.pair(MatchedBy::Shape, |function| Some((function.manifest.shape, function.name())));
     // Renamed or moved functions: the same code, to the last opcode; or the same graph in the same file.
     let is_telling = |function: &FunctionView<'p>| function.manifest.num_blocks >= TELLING_BLOCKS;
     matching
         .pair(MatchedBy::Shape, |function| is_telling(&function).then_some((function.manifest.shape, function.manifest.content)));
-    matching.group(|function| (function.name().to_owned(), file_path(&function).to_owned()));
-    matching.group(|function| (function.name().to_owned(), file_name(&function)));
-    matching.pair(MatchedBy::Shape, |function| is_telling(&function).then(|| (function.manifest.shape, file_name(&function))));
-    matching.group(|function| (function.name().to_owned(), String::new()));
+    matching.group(|function| (function.name(), file_path(&function)));
+    matching.group(|function| (function.name(), last_part(file_path(&function))));
+    matching.pair(MatchedBy::Shape, |function| {
+        is_telling(&function).then(|| (function.manifest.shape, last_part(file_path(&function))))
+    });
+    matching.group(|function| function.name());
     let Matching { mut matches, a, b } = matching;
     matches.extend(a.into_iter().map(|function| Match { by: None, a: vec![function], b: vec![] }));
     matches.extend(b.into_iter().map(|function| Match { by: None, a: vec![], b: vec![function] }));
@@ -71,10 +79,9 @@ fn file_path<'p>(function: &FunctionView<'p>) -> &'p str {
     function.manifest.file.map_or(function.module_source(), |file| function.module.string(file))
 }
 
-/// The last part of the path: folders differ between checkouts and machines.
-fn file_name(function: &FunctionView<'_>) -> String {
-    let path = file_path(function);
-    path.rsplit('/').next().unwrap_or(path).to_owned()
+/// The name without folders, which differ between checkouts and machines.
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 struct Matching<'p> {
