@@ -124,6 +124,17 @@ static StringRef sourceOf(const Module &M) {
   return M.getSourceFileName();
 }
 
+// The folder that the names of its units start from; none where they start from several.
+static StringRef directoryOf(const Module &M) {
+  StringRef Directory;
+  for (const DICompileUnit *Unit : M.debug_compile_units()) {
+    if (!Directory.empty() && Unit->getDirectory() != Directory)
+      return {};
+    Directory = Unit->getDirectory();
+  }
+  return Directory;
+}
+
 FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &Noted, bool KeepText, bool OnlyTagged, bool Optimized)
     : Noted(Noted), Optimized(Optimized) {
   for (Function &F : M) {
@@ -140,6 +151,7 @@ FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &N
   for (FlatFunction &Flat : Functions)
     flatten(Flat, FunctionViews.emplace_back(BbprofFunction{}), FAM, Texts ? &*Texts : nullptr);
   View.source = text(sourceOf(M));
+  View.directory = text(directoryOf(M));
   View.llvm_version = text(LLVM_VERSION_STRING);
   View.pic_without_pie = M.getPICLevel() != PICLevel::NotPIC && M.getPIELevel() == PIELevel::Default;
   View.strings = Strings.data();

@@ -135,6 +135,7 @@ typedef struct BbprofFunction {
 
 typedef struct BbprofModuleView {
   BbprofText source;
+  BbprofText directory; /* empty = unknown */
   BbprofText llvm_version;
   uint32_t pic_without_pie; /* 1: may end up in a shared library */
   uint32_t reserved;
@@ -230,7 +231,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 16, "mirrors src/view.rs");
-static_assert(sizeof(BbprofModuleView) == 120 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
+static_assert(sizeof(BbprofModuleView) == 136 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif
 

@@ -52,6 +52,7 @@ struct FunctionView {
 #[repr(C)]
 pub struct ModuleView {
     source: Text,
+    directory: Text,
     llvm_version: Text,
     pic_without_pie: u32,
     reserved: u32,
@@ -119,7 +120,7 @@ const _: () = {
             && size_of::<Loop>() == 24
             && size_of::<QuietLoop>() == 16
     );
-    assert!(size_of::<ModuleView>() == 120 && size_of::<Checksum>() == 8 && size_of::<IrSite>() == 20);
+    assert!(size_of::<ModuleView>() == 136 && size_of::<Checksum>() == 8 && size_of::<IrSite>() == 20);
     assert!(
         size_of::<ArrayOut>() == 24
             && size_of::<FunctionPlanOut>() == 64
@@ -207,13 +208,15 @@ unsafe fn text<'a>(text: Text) -> std::borrow::Cow<'a, str> {
 pub unsafe extern "C" fn bbprof_plan_module(raw: *const ModuleView) -> *const ModulePlanOut {
     let planned = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: promised by the caller; the lengths belong to the pointers.
-        let (source, llvm_version, module) = unsafe {
+        let (source, directory, llvm_version, module) = unsafe {
             let raw = &*raw;
             let functions = slice(raw.functions, raw.num_functions);
             let source = text(raw.source).into_owned();
+            let directory = text(raw.directory).into_owned();
             let llvm_version = text(raw.llvm_version).into_owned();
             let module = view::Module {
                 source: "",
+                directory: "",
                 llvm_version: "",
                 pic_without_pie: raw.pic_without_pie != 0,
                 strings: slice(raw.strings, raw.num_strings).iter().map(|t| text(*t).into_owned()).collect(),
@@ -242,9 +245,9 @@ pub unsafe extern "C" fn bbprof_plan_module(raw: *const ModuleView) -> *const Mo
                     })
                     .collect(),
             };
-            (source, llvm_version, module)
+            (source, directory, llvm_version, module)
         };
-        let module = view::Module { source: &source, llvm_version: &llvm_version, ..module };
+        let module = view::Module { source: &source, directory: &directory, llvm_version: &llvm_version, ..module };
         plan_module(&module, options()?)
     }));
     let plan = planned.unwrap_or_else(|_| Err("the planner panicked; this is a bug in bbprof".to_owned()));

@@ -123,7 +123,7 @@ pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<
     let mut module = Module {
         producer: format!("bbprof {} LLVM {}", env!("CARGO_PKG_VERSION"), view.llvm_version),
         source: source_name(view.source).to_owned(),
-        directory: String::new(),
+        directory: view.directory.to_owned(),
         mode: options.mode,
         strings: strings.list,
         locations: view.locations.iter().map(location).collect(),

@@ -131,6 +131,7 @@ pub(crate) struct Function<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Module<'a> {
     pub source: &'a str,
+    pub directory: &'a str,
     pub llvm_version: &'a str,
     pub pic_without_pie: bool,
     pub strings: Vec<String>,

@@ -27,6 +27,7 @@ mod located;
 mod memo;
 mod merge;
 mod mix;
+mod module_names;
 mod path_counters;
 mod path_view;
 mod profile;

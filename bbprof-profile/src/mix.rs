@@ -74,7 +74,7 @@ pub struct FunctionMix<'p> {
     pub symbol: &'p str,
     /// Demangled name.
     pub name: &'p str,
-    /// The source file of its compilation unit.
+    /// The source file of its compilation unit; with its folder where the profile has a file of this name in several.
     pub module: &'p str,
     /// Path of its image.
     pub image: &'p str,
@@ -117,7 +117,7 @@ fn function_mix<'p>(image: &'p ProfiledImage, module_at: u32, at: u32, name: &'p
     FunctionMix {
         symbol: module.string(function.symbol),
         name,
-        module: function.unit.map_or(&module.source, |unit| module.string(unit)),
+        module: image.module_name(module_at, function.unit),
         image: &image.path,
         file: function.file.and_then(|file| image.files[module_at as usize][file.0 as usize]),
         line: function.line,

@@ -1,8 +1,10 @@
 //! The profile: every image of every process, solved.
 
+use crate::module_names::{ModuleNames, name_modules, source};
 use crate::view::FunctionView;
 use crate::{FileId, Files, Image, ProfileError, SolvedImage};
 use bbprof_format::BuildId;
+use bbprof_format::manifest::StringId;
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{ImageCounters, Process};
 use std::collections::HashSet;
@@ -27,6 +29,17 @@ pub(crate) struct ProfiledImage {
     pub(crate) solved: SolvedImage,
     /// By module and by [`bbprof_format::manifest::StringId`]: the file that the string names, where it names one.
     pub(crate) files: Vec<Vec<Option<FileId>>>,
+    pub(crate) module_names: ModuleNames,
+}
+
+impl ProfiledImage {
+    /// The name of a compilation unit.
+    pub(crate) fn module_name(&self, module: u32, unit: Option<StringId>) -> &str {
+        match self.module_names.get(&(module, unit)) {
+            Some(name) => name,
+            None => source(&self.image.modules[module as usize].module, unit),
+        }
+    }
 }
 
 /// Sums over a profile.
@@ -85,8 +98,16 @@ impl Profile {
         for (image, counters) in parts {
             let solved = image.solve(&counters)?;
             let module_files = image.modules.iter().map(|linked| name_files(&linked.module, &mut files)).collect();
-            images.push(ProfiledImage { path: counters.path, image, presence: counters.presence, solved, files: module_files });
+            images.push(ProfiledImage {
+                path: counters.path,
+                image,
+                presence: counters.presence,
+                solved,
+                files: module_files,
+                module_names: ModuleNames::new(),
+            });
         }
+        name_modules(&mut images);
         Ok(Self { processes, files, images })
     }
 
@@ -137,7 +158,7 @@ impl Profile {
     pub fn skipped(&self) -> Vec<SkippedFunction<'_>> {
         let mut skipped: Vec<SkippedFunction<'_>> = Vec::new();
         for image in &self.images {
-            for linked in &image.image.modules {
+            for (position, linked) in (0..).zip(&image.image.modules) {
                 if linked.optional.is_some_and(|position| !image.presence[position as usize]) {
                     continue;
                 }
@@ -145,7 +166,7 @@ impl Profile {
                 skipped.extend(module.skipped.iter().map(|skip| SkippedFunction {
                     symbol: module.string(skip.symbol),
                     reason: module.string(skip.reason),
-                    module: &module.source,
+                    module: image.module_name(position, None),
                 }));
             }
         }

@@ -64,7 +64,7 @@ impl Files {
 }
 
 /// Joins and normalises by text alone: the sources may be on another machine, or gone.
-fn absolute(directory: &str, name: &str) -> String {
+pub(crate) fn absolute(directory: &str, name: &str) -> String {
     let joined = if name.starts_with('/') || directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
     let rooted = joined.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();

@@ -1,5 +1,6 @@
 //! What a report sees of one function: its manifest and its counts side by side, block by block.
 
+use crate::module_names::source;
 use crate::profile::ProfiledImage;
 use crate::{FileId, FunctionCounts};
 use bbprof_format::BuildId;
@@ -77,10 +78,15 @@ impl<'p> FunctionView<'p> {
         &self.counts.name
     }
 
-    /// The source file of its compilation unit.
+    /// The source file of its compilation unit, as the compiler names it.
+    pub(crate) fn module_source(&self) -> &'p str {
+        source(self.module, self.manifest.unit)
+    }
+
+    /// The source file of its compilation unit; with its folder where the profile has a file of this name in several.
     #[must_use]
-    pub fn module_source(&self) -> &'p str {
-        self.manifest.unit.map_or(self.module.source.as_str(), |unit| self.module.string(unit))
+    pub fn module_name(&self) -> &'p str {
+        self.image.module_name(self.counts.module, self.manifest.unit)
     }
 
     /// Path of the image it is in.

@@ -42,7 +42,7 @@ fn write_rows(profile: &Profile, out: &mut dyn Write) -> csv::Result<()> {
             let instructions: u64 = block.nodes().map(|(node, _)| node.num_instructions()).sum();
             table.write_record([
                 function.image_path(),
-                function.module_source(),
+                function.module_name(),
                 function.symbol(),
                 function.name(),
                 file,

@@ -176,7 +176,7 @@ impl<'p> FunctionJson<'p> {
         Self {
             symbol: function.symbol(),
             name: function.name(),
-            module: function.module_source(),
+            module: function.module_name(),
             image: function.image_path(),
             file: function.file().map(|file| profile.files.path(file)),
             line: function.line(),

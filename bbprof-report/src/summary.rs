@@ -167,12 +167,12 @@ fn write_groups(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
 
 fn group_key(profile: &Profile, by: GroupBy, function: FunctionView<'_>) -> String {
     match by {
-        GroupBy::Instantiation => format!("{}\0{}\0{}", function.name(), function.symbol(), function.module_source()),
-        GroupBy::Module => function.module_source().to_owned(),
+        GroupBy::Instantiation => format!("{}\0{}\0{}", function.name(), function.symbol(), function.module_name()),
+        GroupBy::Module => function.module_name().to_owned(),
         GroupBy::File => function.file().map_or_else(|| "(no file)".to_owned(), |file| profile.files.path(file).to_owned()),
         GroupBy::Function => match function.file() {
             Some(file) => format!("{}\0{}\0{}", source_name(function.name()), profile.files.path(file), function.line()),
-            None => format!("{}\0{}", function.name(), function.module_source()),
+            None => format!("{}\0{}", function.name(), function.module_name()),
         },
     }
 }

@@ -123,3 +123,33 @@ fn the_code_of_a_program_is_what_was_linked() {
         assert_eq!(rows["rows"][0]["functions"], 3);
     }
 }
+
+/// Sources of one name in several folders are modules of their own; the folder is shown where the name alone does not tell.
+#[test]
+fn modules_of_one_name() {
+    let sandbox = Sandbox::new("one-module-name");
+    let helper = "static int helper(int n) { return n * 3; }\n";
+    sandbox.write(
+        "net/util.c",
+        format!("{helper}int net_work(int n) {{ int s = 0; for (int i = 0; i < n; i++) s += helper(i); return s; }}\n"),
+    );
+    sandbox.write("disk/util.c", format!("{helper}int disk_work(int n) {{ return helper(n); }}\n"));
+    sandbox.write("m.c", "int net_work(int), disk_work(int);\nint main(void) { return (net_work(9) + disk_work(2)) & 0; }\n");
+    for folder in ["net", "disk"] {
+        Run::new(tool("bbprof-cc")).args(["-O0", "-c", "util.c"]).in_folder(&sandbox.join(folder)).ok();
+    }
+    Run::new(tool("bbprof-cc")).args(["-O0", "m.c", "net/util.o", "disk/util.o", "-o", "m"]).in_folder(sandbox.path()).ok();
+    let raw = sandbox.join("m.bbraw");
+    Run::new(sandbox.join("m")).env("BBPROF_OUT", &raw).ok();
+    let modules = mix(&["--by", "module"], std::slice::from_ref(&raw));
+    let mut names: Vec<&str> =
+        modules["rows"].as_array().expect("rows").iter().map(|row| row["name"].as_str().expect("a name")).collect();
+    names.sort_by_key(|name| name.len());
+    assert!(names[0] == "m.c" && names[1].ends_with("/net/util.c") && names[2].ends_with("/disk/util.c"), "{names:?}");
+    let rows = |by: &str, what: &str| {
+        let report = Run::new(tool("bbprof")).args(["report", "--by", by]).arg(&raw).ok().text();
+        let table = report.split("\nHottest").nth(1).expect("the first table").to_owned();
+        table.lines().filter(|line| line.contains(what)).count()
+    };
+    assert_eq!((rows("module", "util.c"), rows("instantiation", "helper")), (2, 2));
+}

@@ -36,7 +36,7 @@ pub struct Module {
     pub producer: String,
     /// The source file of the translation unit, as the compiler names it.
     pub source: String,
-    /// The directory that relative file names start from; empty without debug information.
+    /// The directory that relative file names start from; empty where it is not known, or differs by unit.
     pub directory: String,
     /// How counters were placed.
     pub mode: CounterMode,

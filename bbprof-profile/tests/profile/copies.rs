@@ -54,7 +54,7 @@ fn local_functions_of_one_name_stay_apart() {
     let mut run = Run::new(&[(&a, None), (&b, None)]);
     run.walk(&a, f, &[0, 1], 5);
     let profile = run.profile().expect("it fits");
-    let entries: Vec<_> = profile.functions().map(|function| (function.module_source(), function.counts.entries)).collect();
+    let entries: Vec<_> = profile.functions().map(|function| (function.module_name(), function.counts.entries)).collect();
     assert_eq!(entries, [("a.c", 5), ("b.c", 0)]);
 }
 

@@ -69,7 +69,7 @@ fn names_and_kinds() {
     let (_, run) = example(CounterMode::Edges);
     let profile = run.profile().expect("it fits");
     let f = profile.functions().next().expect("f");
-    assert_eq!((f.name(), f.module_source(), f.line()), ("f", "a.c", 1));
+    assert_eq!((f.name(), f.module_name(), f.line()), ("f", "a.c", 1));
     assert_eq!(f.file().map(|file| profile.files.path(file)), Some("/src/a.c"));
     let body = f.blocks().nth(2).expect("body");
     assert_eq!(body.opcodes(), [("add", 3), ("call", 1)]);

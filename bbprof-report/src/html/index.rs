@@ -142,7 +142,7 @@ impl<'p> Index<'p> {
             let image = images.add(function.image_path());
             table.name.push(function.name());
             table.symbol.push(Some(function.symbol()).filter(|symbol| *symbol != function.name()));
-            table.module.push(modules.add((function.module_source(), image)));
+            table.module.push(modules.add((function.module_name(), image)));
             table.file.push(function.file().map(FileId::index));
             table.line.push(function.line());
             let next = groups.len();
