@@ -1,7 +1,7 @@
 //! The roles that cargo calls instead of rustc and rustdoc.
 //!
 //! Instrumented is what cargo itself compiles for the target: not build scripts and proc-macros (compiled for the host, without
-//! `--target`), not cargo's question about the compiler (crate `___`), and not what build scripts try out
+//! `--target`; but the unit tests of proc-macros, which cargo runs), not cargo's question about the compiler (crate `___`), and not what build scripts try out
 //! (`CARGO_CRATE_NAME` is set only for cargo's own compilations), so that they see the compiler as it is.
 //! `RUSTC_BOOTSTRAP` is set for instrumented compilations only, with options that keep crates from noticing and the names of
 //! symbols as they are.
@@ -34,7 +34,7 @@ pub(crate) fn rustc_wrapper(argv: &[OsString]) -> Result<u8> {
     };
     command.args(arguments);
     // A build script that calls cargo builds a program of its own.
-    if seen.is_by_cargo() && seen.has_target && !is_within_build_script() {
+    if seen.is_by_cargo() && seen.is_for_target() && !is_within_build_script() {
         if seen.is_instrumentable() && settings.selects_package() {
             instrument(&mut command, &seen, &settings)?;
         }
@@ -167,6 +167,8 @@ struct Seen {
     crate_name: Option<String>,
     has_target: bool,
     is_proc_macro: bool,
+    /// `--test`: a program of a crate's unit tests, or a test target.
+    is_test: bool,
     /// Calls a linker.
     links: bool,
     /// Debug information other than none was asked for.
@@ -211,6 +213,7 @@ impl Seen {
             } else if word == "-g" {
                 seen.has_debug_info = true;
             } else if word == "--test" {
+                seen.is_test = true;
                 seen.links = true;
             }
         }
@@ -237,6 +240,11 @@ impl Seen {
     /// Cargo's own compilation of a crate.
     fn is_by_cargo(&self) -> bool {
         std::env::var_os("CARGO_CRATE_NAME").is_some()
+    }
+
+    /// Of what cargo compiles for the host, the unit tests of proc-macros are programs like those for the target.
+    fn is_for_target(&self) -> bool {
+        self.has_target || self.is_test
     }
 
     fn is_instrumentable(&self) -> bool {
@@ -294,6 +302,8 @@ mod tests {
         assert!(!seen("--crate-name build_script_build --crate-type bin").is_instrumentable());
         assert!(!seen("--crate-name m --crate-type proc-macro").is_instrumentable());
         assert!(!seen("-vV").is_instrumentable());
+        assert!(!seen("--crate-name m --crate-type rlib").is_for_target());
+        assert!(seen("--crate-name m --test").is_for_target() && seen("--crate-name m --test").is_instrumentable());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A procedural macro, which runs in the compiler and is never counted.
+//! A procedural macro, which runs in the compiler and is not counted there; its tests are.
 
 use proc_macro::{TokenStream, TokenTree};
 
