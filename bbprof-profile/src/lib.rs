@@ -33,6 +33,7 @@ mod path_view;
 mod profile;
 mod raw;
 mod scopes;
+mod silent_copies;
 mod solve;
 mod source;
 mod view;

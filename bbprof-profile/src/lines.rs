@@ -7,6 +7,7 @@
 use crate::arrivals::Flow;
 use crate::branches::branches_of;
 use crate::scopes::{InlinedCopy, Scope, inlined_copies};
+use crate::silent_copies::leave_out;
 use crate::view::FunctionView;
 use crate::visits::{Instance, Part, Place, Visits, instance, jump};
 use crate::{FileId, Profile};
@@ -85,6 +86,12 @@ impl SourceLines {
         let first = |line| BranchKey { line, ..BranchKey::default() };
         self.branches.range(first(line)..first(line + 1)).map(|(_, outcomes)| &outcomes[..])
     }
+
+    /// Forgets a line, and its branches.
+    pub(crate) fn leave_out(&mut self, line: u32) {
+        self.lines.remove(&line);
+        self.branches.retain(|key, _| key.line != line);
+    }
 }
 
 impl LineTable {
@@ -98,7 +105,9 @@ impl LineTable {
     /// Counts the lines of some functions.
     #[must_use]
     pub fn of_functions(functions: &[FunctionView<'_>]) -> Self {
-        Self::sum(functions.par_iter().map(|function| FunctionLines::new(*function, None)).collect())
+        let mut table = Self::sum(functions.par_iter().map(|function| FunctionLines::new(*function, None)).collect());
+        leave_out(&mut table, functions);
+        table
     }
 
     /// Counts the lines of some functions of the source, told by file and line of their definition and linker symbol: those of their own code, and of their
@@ -106,14 +115,16 @@ impl LineTable {
     #[must_use]
     pub fn of_copies(profile: &Profile, is_wanted: impl Fn(Option<FileId>, u32, &str) -> bool + Sync) -> Self {
         let functions: Vec<FunctionView<'_>> = profile.functions().collect();
-        let parts = functions.into_par_iter().filter_map(|function| {
+        let parts = functions.par_iter().filter_map(|&function| {
             if is_wanted(function.file(), function.line(), function.symbol()) {
                 return Some(FunctionLines::new(function, None));
             }
             let scopes = scopes_within(function, &is_wanted);
             (!scopes.is_empty()).then(|| FunctionLines::new(function, Some(scopes)))
         });
-        Self::sum(parts.collect())
+        let mut table = Self::sum(parts.collect());
+        leave_out(&mut table, &functions);
+        table
     }
 
     fn sum(parts: Vec<FunctionLines<'_>>) -> Self {

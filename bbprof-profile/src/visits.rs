@@ -290,9 +290,9 @@ fn lost(function: FunctionView<'_>) -> Vec<bool> {
             ways_left[from as usize] += 1;
         }
     }
-    let returns = |node: u32| nodes[node as usize].opcodes.iter().any(|(opcode, _)| function.module.string(*opcode) == "ret");
     let mut is_lost = vec![false; nodes.len()];
-    let mut open: Vec<u32> = (0..nodes.len() as u32).filter(|node| ways_left[*node as usize] == 0 && !returns(*node)).collect();
+    let mut open: Vec<u32> =
+        (0..nodes.len() as u32).filter(|node| ways_left[*node as usize] == 0 && !returns(function, *node)).collect();
     while let Some(node) = open.pop() {
         is_lost[node as usize] = true;
         for from in &sources[node as usize] {
@@ -303,6 +303,11 @@ fn lost(function: FunctionView<'_>) -> Vec<bool> {
         }
     }
     is_lost
+}
+
+/// Whether a node ends with the function's return.
+pub(crate) fn returns(function: FunctionView<'_>, node: u32) -> bool {
+    function.manifest.nodes[node as usize].opcodes.iter().any(|(opcode, _)| function.module.string(*opcode) == "ret")
 }
 
 /// Whether a node has nothing of the line but the jump that ends it.

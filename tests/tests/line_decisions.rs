@@ -272,6 +272,37 @@ fn decisions_of_rust_count_once() {
     assert_eq!(["ends a turn", "larger", "smaller"].map(|name| lines[name]), [1800, 1500, 300]);
 }
 
+const SILENT: &str = "\
+fn right<T>(_left: T, right: T) -> T {
+    right //= moved
+}
+
+fn larger<T: PartialOrd + Copy>(a: T, b: T) -> T {
+    if a > b {
+        return a; //= larger
+    }
+    b
+}
+
+fn main() {
+    let sum: u32 = (0..1000).map(|n| right(1, n) + larger(1, 2)).sum();
+    if std::env::args().count() > 5 {
+        println!(\"{:?} {}\", right([1u8; 100], [2; 100]), larger(1.5, 2.5));
+    }
+    println!(\"{sum}\");
+}
+";
+
+/// An instantiation that ran may have no code where one that did not has: nothing is known of the line then, unless it may be left out when the function runs.
+#[test]
+fn copies_without_code() {
+    let sandbox = Sandbox::new("silent");
+    let (package, source) = package(&sandbox, "silent", SILENT);
+    package.profiled("run", &["--quiet", "--no-report"], &sandbox).ok();
+    let lines = named_lines(&sandbox.raw_profiles("raw")[0], &source, SILENT);
+    assert_eq!((lines.get("moved"), lines.get("larger")), (None, Some(&0)));
+}
+
 const CLOSURES: &str = "\
 fn main() {
     let n: u32 = (0..10u32).filter(|&x| if x < 100 { true } else { false }).map(|x| if x > 100 { 1 } else { 2 }).sum();
