@@ -205,7 +205,8 @@ impl<'p> Visits<'p> {
     fn asserting(&self, own: Instance, flow: &Flow) -> Option<Vec<u32>> {
         let NodeSet { visited, jumps, .. } = &self.nodes;
         let fails = !visited.is_empty() && visited.iter().all(|node| self.is_lost[*node as usize]);
-        fails.then(|| self.with_conditions(&[&visited[..], jumps].concat(), own, flow))?
+        let usual = visited.iter().chain(jumps).copied().filter(|node| !self.is_behind_pads[*node as usize]);
+        fails.then(|| self.with_conditions(&usual.collect::<Vec<_>>(), own, flow))?
     }
 
     /// The same of any statement, as macros make them, that goes on: its code is what follows from the condition. It is no loop, whose body stands behind, too.
@@ -220,7 +221,8 @@ impl<'p> Visits<'p> {
     /// With what leads to these nodes on lines behind theirs, if anything does.
     fn with_conditions(&self, nodes: &[u32], own: Instance, flow: &Flow) -> Option<Vec<u32>> {
         let mut with_conditions = nodes.to_vec();
-        flow.add_leading_to(&mut with_conditions, |node| stands_behind(self.function, flow, node, own));
+        let belongs = |node: u32| stands_behind(self.function, flow, node, own).filter(|_| !self.is_behind_pads[node as usize]);
+        flow.add_leading_to(&mut with_conditions, belongs);
         Some(with_conditions).filter(|with_conditions| with_conditions.len() > nodes.len())
     }
 

@@ -116,6 +116,13 @@ const ON_SEVERAL_LINES: &str = "\
 #define CHECK(condition, said) do { if (!(condition)) throw std::runtime_error(std::string(\"no: \") + said); } while (0)
 #define WARN_IF(condition) do { if (condition) { fprintf(stderr, \"warning\"); warnings++; } } while (0)
 static int warnings;
+[[noreturn]] static void fail(const std::string &why) { throw std::runtime_error(why); }
+static int limited(int n) {
+  if (n > 1000)
+    fail(\"limit\"); //= fails
+  std::string text(n, 'x');
+  return text.size();
+}
 static void checked(int n) {
   CHECK( //= check
       n >= 0 && n < 1000,
@@ -163,7 +170,7 @@ static int weighAs(const char *s) {
 int main() {
   int names = 0;
   for (int i = 0; i < 3; i++)
-    checked(i);
+    checked(limited(i));
   for (const char *s = \"abc012..  ??\"; *s; s++)
     names += isName(*s);
   return names + others(\"aaaaaaaaaabz\") + firstOf(\"xxxx\") + weighAs(\"abab\") == 0;
@@ -178,7 +185,7 @@ fn conditions_on_several_lines() {
     let lines = lines(&sandbox, "bbprof-c++", "several.cpp", ON_SEVERAL_LINES, &["-O0"]);
     assert_eq!(["first operand", "second operand", "third operand"].map(|name| lines[name]), [21, 9, 6]);
     assert_eq!(["one", "two", "goes on", "counted", "leaves", "inlined"].map(|name| lines[name]), [12, 2, 12, 1, 1, 1]);
-    assert_eq!((lines["check"], lines["warning"]), (3, 3));
+    assert_eq!((lines["check"], lines["warning"], lines["fails"]), (3, 3, 0));
     assert!(lines["some warnings"] >= 3, "the arm of a macro's `if` is at its line, too");
 }
 
