@@ -4,13 +4,13 @@
 //! shape, so a function whose graph has changed since is noticed. The hashes in symbols of Rust change with a crate's version and settings:
 //! what is not found by its symbol is looked for without them. Magic "BBPROFFQ"; framed as merged profiles are.
 
-use crate::envelope::Envelope;
-use crate::{Digest, FormatError};
+use crate::kind::Kind;
+use crate::{Digest, FormatError, envelope};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-const ENVELOPE: Envelope = Envelope { kind: "frequencies", magic: b"BBPROFFQ", version: 1 };
+const KIND: Kind = Kind { name: "frequencies", magic: b"BBPROFFQ", version: 1 };
 
 /// Frequencies of the functions that ran.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ impl Frequencies {
     /// The bytes of the file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        ENVELOPE.seal(self)
+        envelope::seal(&KIND, self)
     }
 
     /// Reads them.
@@ -84,7 +84,7 @@ impl Frequencies {
     /// # Errors
     /// Foreign, truncated, damaged or of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
-        ENVELOPE.open(bytes)
+        envelope::open(&KIND, bytes)
     }
 }
 

@@ -9,12 +9,14 @@ mod error;
 pub mod frequencies;
 mod hashed_path;
 pub mod image;
+mod kind;
 pub mod manifest;
 pub mod map;
 pub mod merged;
 pub mod names;
 pub mod raw;
 pub mod sources;
+mod words;
 
 pub use demangle::{demangle, is_lambda_invoker, is_thunk};
 pub use digest::{BuildId, Digest};

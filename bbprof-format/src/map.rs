@@ -14,7 +14,9 @@
 //!
 //! The body is not compressed: nearly all of it are manifests, which are, since their objects were compiled.
 
+use crate::kind::Kind;
 use crate::manifest::ArrayHeader;
+use crate::words::{digest_at, u64_at};
 use crate::{BuildId, Digest, FormatError};
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +27,7 @@ pub const VERSION: u32 = 4;
 /// File name extension, put behind the whole name of the linked file: `app` -> `app.bbmap`.
 pub const EXTENSION: &str = "bbmap";
 
-const KIND: &str = "build map";
-const HEADER_BYTES: usize = 64;
+const KIND: Kind = Kind { name: "build map", magic: MAGIC, version: VERSION };
 
 /// The build map of one link.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -142,6 +143,9 @@ fn checksum(header: &[u8], body: &[u8]) -> Digest {
 }
 
 impl BuildMap {
+    /// Enough of a map to learn its build id.
+    pub const HEADER_BYTES: usize = 64;
+
     /// Encodes the map.
     ///
     /// # Panics
@@ -149,9 +153,8 @@ impl BuildMap {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let body = postcard::to_stdvec(&self.body).expect("a build map always serialises");
-        let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        let mut bytes = KIND.begin();
+        bytes.reserve(Self::HEADER_BYTES + body.len());
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&self.build_id.0);
         bytes.extend_from_slice(&[0; 16]);
@@ -163,30 +166,13 @@ impl BuildMap {
         bytes
     }
 
-    /// The build id of a map, from its first [`HEADER_BYTES`] bytes: cheap enough to look through a folder of maps.
+    /// The build id of a map, from its first [`BuildMap::HEADER_BYTES`] bytes: cheap enough to look through a folder of maps.
     ///
     /// # Errors
     /// Foreign, truncated or of another version.
     pub fn read_build_id(bytes: &[u8]) -> Result<BuildId, FormatError> {
-        if bytes.len() < HEADER_BYTES {
-            return Err(FormatError::Truncated {
-                kind: KIND,
-                expected_bytes: HEADER_BYTES as u64,
-                found_bytes: bytes.len() as u64,
-            });
-        }
-        if &bytes[..8] != MAGIC {
-            return Err(FormatError::Foreign {
-                kind: KIND,
-                expected: String::from_utf8_lossy(MAGIC).into_owned(),
-                found: String::from_utf8_lossy(&bytes[..8]).into_owned(),
-            });
-        }
-        let version = u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes"));
-        if version != VERSION {
-            return Err(FormatError::Version { kind: KIND, expected: VERSION, found: version });
-        }
-        Ok(Digest(bytes[16..32].try_into().expect("sixteen bytes")))
+        KIND.admit(bytes, Self::HEADER_BYTES)?;
+        Ok(digest_at(bytes, 16))
     }
 
     /// Decodes a map.
@@ -195,22 +181,9 @@ impl BuildMap {
     /// Foreign, truncated, damaged or of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let build_id = Self::read_build_id(bytes)?;
-        let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        let expected_bytes = u64_at(48).saturating_add(HEADER_BYTES as u64);
-        if expected_bytes > bytes.len() as u64 {
-            return Err(FormatError::Truncated { kind: KIND, expected_bytes, found_bytes: bytes.len() as u64 });
-        }
-        let malformed = |what: String| FormatError::Malformed { kind: KIND, what };
-        if expected_bytes < bytes.len() as u64 {
-            return Err(malformed(format!("{} bytes behind its end", bytes.len() as u64 - expected_bytes)));
-        }
-        let body = &bytes[HEADER_BYTES..];
-        let expected = Digest(bytes[32..48].try_into().expect("sixteen bytes"));
-        let found = checksum(bytes, body);
-        if expected != found {
-            return Err(FormatError::Checksum { kind: KIND, expected, found });
-        }
-        let body = postcard::from_bytes(body).map_err(|e| malformed(format!("body: {e}")))?;
+        let body = KIND.body(bytes, Self::HEADER_BYTES, u64_at(bytes, 48))?;
+        KIND.agree(digest_at(bytes, 32), checksum(bytes, body))?;
+        let body = postcard::from_bytes(body).map_err(|e| KIND.malformed(format!("body: {e}")))?;
         Ok(Self { build_id, body })
     }
 }

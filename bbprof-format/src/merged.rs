@@ -4,8 +4,8 @@
 //!
 //! Processes and images stand in the order of their values, so equal contents are equal bytes, whatever the order of merging.
 
-use crate::envelope::Envelope;
-use crate::{BuildId, Digest, FormatError, HashedPath};
+use crate::kind::Kind;
+use crate::{BuildId, Digest, FormatError, HashedPath, envelope};
 use serde::{Deserialize, Serialize};
 
 /// First bytes of a merged profile.
@@ -15,7 +15,7 @@ pub const VERSION: u32 = 5;
 /// File name extension.
 pub const EXTENSION: &str = "bbprof";
 
-const ENVELOPE: Envelope = Envelope { kind: "merged profile", magic: MAGIC, version: VERSION };
+const KIND: Kind = Kind { name: "merged profile", magic: MAGIC, version: VERSION };
 
 /// Counters of any number of processes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl MergedProfile {
     /// Encodes the profile.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        ENVELOPE.seal(self)
+        envelope::seal(&KIND, self)
     }
 
     /// Decodes a merged profile.
@@ -88,7 +88,7 @@ impl MergedProfile {
     /// # Errors
     /// Foreign, truncated, damaged or of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
-        ENVELOPE.open(bytes)
+        envelope::open(&KIND, bytes)
     }
 }
 

@@ -90,6 +90,7 @@ mod unseen;
 mod waits;
 mod write;
 
+use crate::kind::Kind;
 use crate::{BuildId, Digest, HashedPath};
 
 pub use ending::{Ending, Fate, signal_name};
@@ -104,7 +105,7 @@ pub const VERSION: u32 = 7;
 /// File name extension.
 pub const EXTENSION: &str = "bbraw";
 
-const KIND: &str = "raw profile";
+const KIND: Kind = Kind { name: "raw profile", magic: MAGIC, version: VERSION };
 const HEADER_BYTES: usize = 192;
 const PAGE_BYTES: u64 = 4096;
 const STATE_RUNNING: &[u8; 4] = b"RUN ";

@@ -1,6 +1,8 @@
 //! The fixed part of a manifest, all that a link needs.
 
 use super::body::{Function, Module};
+use crate::kind::Kind;
+use crate::words::{digest_at, u32_at, u64_at};
 use crate::{Digest, FormatError};
 
 /// First bytes of a manifest.
@@ -8,7 +10,7 @@ pub const MAGIC: &[u8; 8] = b"BBPROFMF";
 /// Version of the manifest written and read here.
 pub const VERSION: u32 = 10;
 
-const KIND: &str = "manifest";
+const KIND: Kind = Kind { name: "manifest", magic: MAGIC, version: VERSION };
 const HEADER_BYTES: usize = 64;
 const ARRAY_BYTES: usize = 24;
 /// The size of the body before compression stands in front of it.
@@ -69,14 +71,6 @@ pub struct Manifest<'a> {
     body: &'a [u8],
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-fn digest_at(bytes: &[u8], at: usize) -> Digest {
-    Digest(bytes[at..at + 16].try_into().expect("sixteen bytes"))
-}
-
 fn checksum(bytes: &[u8]) -> Digest {
     Digest::of_parts([&bytes[..48], &bytes[HEADER_BYTES..]])
 }
@@ -93,9 +87,8 @@ impl<'a> Manifest<'a> {
         let arrays = std::iter::once(ArrayHeader { name: module_id, len: module_counters }).chain(comdat_arrays.iter().copied());
         let num_arrays = comdat_arrays.len() + 1;
         let size = (HEADER_BYTES + num_arrays * ARRAY_BYTES + body.len()).next_multiple_of(8);
-        let mut bytes = Vec::with_capacity(size);
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        let mut bytes = KIND.begin();
+        bytes.reserve(size);
         let hashes_paths = module.functions.iter().any(Function::is_hashed);
         bytes.extend_from_slice(&[storage as u8, u8::from(hashes_paths), 0, 0]);
         bytes.extend_from_slice(&(size as u64).to_le_bytes());
@@ -120,41 +113,21 @@ impl<'a> Manifest<'a> {
     /// # Errors
     /// Foreign, truncated, damaged or of another version.
     pub fn read(bytes: &'a [u8]) -> Result<Self, FormatError> {
-        let truncated =
-            |expected: u64| FormatError::Truncated { kind: KIND, expected_bytes: expected, found_bytes: bytes.len() as u64 };
-        if bytes.len() < HEADER_BYTES {
-            return Err(truncated(HEADER_BYTES as u64));
-        }
-        if &bytes[..8] != MAGIC {
-            return Err(FormatError::Foreign {
-                kind: KIND,
-                expected: String::from_utf8_lossy(MAGIC).into_owned(),
-                found: String::from_utf8_lossy(&bytes[..8]).into_owned(),
-            });
-        }
-        let version = u32_at(bytes, 8);
-        if version != VERSION {
-            return Err(FormatError::Version { kind: KIND, expected: VERSION, found: version });
-        }
-        let size = u64::from_le_bytes(bytes[16..24].try_into().expect("eight bytes"));
+        KIND.admit(bytes, HEADER_BYTES)?;
+        let size = u64_at(bytes, 16);
         if size > bytes.len() as u64 {
-            return Err(truncated(size));
+            return Err(KIND.truncated(size, bytes));
         }
-        let malformed = |what: String| FormatError::Malformed { kind: KIND, what };
-        let size = size as usize;
         let (num_arrays, body_bytes) = (u32_at(bytes, 24) as usize, u32_at(bytes, 28) as usize);
         let body_at = HEADER_BYTES + num_arrays * ARRAY_BYTES;
-        if (body_at + body_bytes).next_multiple_of(8) != size {
-            return Err(malformed(format!(
-                "{num_arrays} counter arrays and a body of {body_bytes} bytes do not make {size} bytes"
-            )));
+        if (body_at + body_bytes).next_multiple_of(8) as u64 != size {
+            return Err(
+                KIND.malformed(format!("{num_arrays} counter arrays and a body of {body_bytes} bytes do not make {size} bytes"))
+            );
         }
-        let bytes = &bytes[..size];
-        let (expected, found) = (digest_at(bytes, 48), checksum(bytes));
-        if expected != found {
-            return Err(FormatError::Checksum { kind: KIND, expected, found });
-        }
-        let storage = Storage::from_byte(bytes[12]).ok_or_else(|| malformed(format!("storage {} is not known", bytes[12])))?;
+        let bytes = &bytes[..size as usize];
+        KIND.agree(digest_at(bytes, 48), checksum(bytes))?;
+        let storage = Storage::from_byte(bytes[12]).ok_or_else(|| KIND.malformed(format!("storage {} is not known", bytes[12])))?;
         let array = |at: usize| ArrayHeader { name: digest_at(bytes, at), len: u32_at(bytes, at + 16) };
         let arrays = (0..num_arrays).map(|n| array(HEADER_BYTES + n * ARRAY_BYTES)).collect();
         let header = Header { storage, hashes_paths: bytes[13] != 0, module_id: digest_at(bytes, 32), arrays };
@@ -166,14 +139,12 @@ impl<'a> Manifest<'a> {
     /// # Errors
     /// When it is not what [`Manifest::encode`] writes, or an index points nowhere.
     pub fn module(&self) -> Result<Module, FormatError> {
-        let malformed = |what: String| FormatError::Malformed { kind: KIND, what };
-        let damaged = |e: &dyn std::fmt::Display| malformed(format!("body: {e}"));
+        let damaged = |e: &dyn std::fmt::Display| KIND.malformed(format!("body: {e}"));
         let (size, packed) = self.body.split_at_checked(PLAIN_SIZE_BYTES).ok_or_else(|| damaged(&"too short"))?;
-        let size = u64::from_le_bytes(size.try_into().expect("eight bytes"));
-        let size = usize::try_from(size).map_err(|e| damaged(&e))?;
+        let size = usize::try_from(u64_at(size, 0)).map_err(|e| damaged(&e))?;
         let plain = zstd::bulk::decompress(packed, size).map_err(|e| damaged(&e))?;
         let module: Module = postcard::from_bytes(&plain).map_err(|e| damaged(&e))?;
-        module.validate(&self.header.arrays).map_err(malformed)?;
+        module.validate(&self.header.arrays).map_err(|what| KIND.malformed(what))?;
         Ok(module)
     }
 }

@@ -1,9 +1,9 @@
 //! Reads how processes ended: that of the file, and those of a pool, each with the entries that belong to it.
 
 use super::entry::{Entry, FateEntry};
-use super::read::{append_text, malformed};
+use super::read::append_text;
 use super::write::fate_word;
-use super::{Ending, Fate, Waits};
+use super::{Ending, Fate, KIND, Waits};
 use crate::FormatError;
 
 /// An ending while its entries are read.
@@ -34,7 +34,7 @@ fn read_fate(word: u32) -> Result<(Fate, u32), FormatError> {
         8 => Fate::OwnSignal { signal: status },
         9 => Fate::Pool,
         10 => Fate::Signal { signal: status },
-        kind => return Err(malformed(format!("unknown fate {kind}"))),
+        kind => return Err(KIND.malformed(format!("unknown fate {kind}"))),
     };
     Ok((fate, word >> 16))
 }
@@ -53,7 +53,7 @@ impl Draft {
             (waiting, waits) => {
                 let (counted, waits) = waits.unwrap_or_default();
                 if waits.number() != waiting {
-                    return Err(malformed(format!("{waiting} threads waited, but the log tells of {}", waits.number())));
+                    return Err(KIND.malformed(format!("{waiting} threads waited, but the log tells of {}", waits.number())));
                 }
                 Some(Waits { went_on: went_on(counted)?, ..waits })
             }
@@ -87,7 +87,7 @@ impl Endings {
                 if part == 0 {
                     last.notes.push(Vec::new());
                 }
-                let note = last.notes.last_mut().ok_or_else(|| malformed(format!("part {part} of a note comes first")))?;
+                let note = last.notes.last_mut().ok_or_else(|| KIND.malformed(format!("part {part} of a note comes first")))?;
                 append_text(note, part, &bytes)?;
             }
             entry => return Ok(Some(entry)),
@@ -100,15 +100,15 @@ impl Endings {
         let own = self.own.finish(|counted| Ok(counted != now()))?;
         let is_pool = own.fate == Fate::Pool;
         if is_pool == self.pooled.is_empty() || (is_pool && !complete) {
-            return Err(malformed("the fates of many processes, and no pool, or the other way round"));
+            return Err(KIND.malformed("the fates of many processes, and no pool, or the other way round"));
         }
         let pooled = self.pooled.into_iter().map(|draft| {
             let processes = draft.words.processes;
             let ending = draft.finish(|counted| match counted {
                 0 | 1 => Ok(counted == 1),
-                _ => Err(malformed(format!("of processes in a pool whose threads waited {counted} is told, expected 0 or 1"))),
+                _ => Err(KIND.malformed(format!("of processes in a pool whose threads waited {counted} is told, expected 0 or 1"))),
             })?;
-            if ending.fate == Fate::Pool { Err(malformed("a pool in a pool")) } else { Ok((ending, processes)) }
+            if ending.fate == Fate::Pool { Err(KIND.malformed("a pool in a pool")) } else { Ok((ending, processes)) }
         });
         Ok((own, pooled.collect::<Result<_, _>>()?))
     }

@@ -3,6 +3,7 @@
 use super::checksum::entry_check;
 use super::waits::CALLS;
 use super::{BuildId, Digest};
+use crate::words::{digest_at, u16_at, u32_at, u64_at};
 use std::collections::BTreeMap;
 
 pub(super) const ENTRY_BYTES: usize = 64;
@@ -36,19 +37,6 @@ pub(super) struct FateEntry {
     pub(super) resets: u32,
     pub(super) at_reset: u32,
     pub(super) lost_children: u32,
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes(bytes[at..at + 2].try_into().expect("two bytes"))
-}
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
-}
-fn digest_at(bytes: &[u8], at: usize) -> Digest {
-    Digest(bytes[at..at + 16].try_into().expect("sixteen bytes"))
 }
 
 impl Entry {

@@ -1,7 +1,7 @@
 //! Records of hashed paths: from the bytes of a file to executions by path.
 
-use super::read::{malformed, truncated, u64_at};
-use super::{HEADER_BYTES, PAGE_BYTES};
+use super::{HEADER_BYTES, KIND, PAGE_BYTES};
+use crate::words::u64_at;
 use crate::{FormatError, HashedPath};
 use std::collections::BTreeMap;
 
@@ -23,18 +23,18 @@ pub(super) fn records_bytes(
     let place = || format!("{records} records of paths at byte {offset}");
     let expected = if complete { COMPLETE_RECORD_BYTES } else { RUNNING_RECORD_BYTES };
     if record_bytes != expected {
-        return Err(malformed(format!("records of paths have {record_bytes} bytes, expected {expected}")));
+        return Err(KIND.malformed(format!("records of paths have {record_bytes} bytes, expected {expected}")));
     }
     let size =
-        records.checked_mul(u64::from(record_bytes)).filter(|size| *size <= u64::MAX / 4).ok_or_else(|| malformed(place()))?;
+        records.checked_mul(u64::from(record_bytes)).filter(|size| *size <= u64::MAX / 4).ok_or_else(|| KIND.malformed(place()))?;
     let filled = if complete { size } else { size.next_multiple_of(PAGE_BYTES) };
-    let last = offset.checked_add(filled).ok_or_else(|| malformed(place()))?;
+    let last = offset.checked_add(filled).ok_or_else(|| KIND.malformed(place()))?;
     if last > bytes.len() as u64 - if complete { 8 } else { 0 } {
-        return Err(truncated(last, bytes));
+        return Err(KIND.truncated(last, bytes));
     }
     let alignment = if complete { 8 } else { PAGE_BYTES };
     if offset < HEADER_BYTES as u64 || !offset.is_multiple_of(alignment) {
-        return Err(malformed(place()));
+        return Err(KIND.malformed(place()));
     }
     Ok(&bytes[offset as usize..(offset + size) as usize])
 }
@@ -54,7 +54,7 @@ pub(super) fn add_records(
         }
         let counter = (place / 8).checked_sub(1).filter(|counter| place % 8 == 0 && *counter < num_counters);
         let counter = counter.ok_or_else(|| {
-            malformed(format!("a record of path {number} has place {place}, but the image has {num_counters} counters"))
+            KIND.malformed(format!("a record of path {number} has place {place}, but the image has {num_counters} counters"))
         })?;
         let before = match baseline {
             1 | 2 if record_bytes == RUNNING_RECORD_BYTES as usize => u64_at(record, 16 + 8 * baseline as usize),
@@ -62,7 +62,7 @@ pub(super) fn add_records(
         };
         let sum = sums.entry((counter, number)).or_default();
         let added = sum.0.checked_add(count).zip(sum.1.checked_add(before));
-        *sum = added.ok_or_else(|| malformed(format!("the counts of path {number} of counter {counter} exceed 64 bits")))?;
+        *sum = added.ok_or_else(|| KIND.malformed(format!("the counts of path {number} of counter {counter} exceed 64 bits")))?;
     }
     Ok(())
 }
@@ -71,7 +71,9 @@ pub(super) fn add_records(
 pub(super) fn finish_records(sums: HashedSums) -> Result<Vec<HashedPath>, FormatError> {
     let since = |((counter, number), (count, before)): ((u64, u64), (u64, u64))| {
         let what = || {
-            malformed(format!("path {number} of counter {counter} has {count} executions, less than {before} at the last reset"))
+            KIND.malformed(format!(
+                "path {number} of counter {counter} has {count} executions, less than {before} at the last reset"
+            ))
         };
         Ok(HashedPath { counter, number, count: count.checked_sub(before).ok_or_else(what)? })
     };

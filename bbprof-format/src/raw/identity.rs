@@ -1,7 +1,9 @@
 //! Which process a raw profile is of, by its first bytes alone.
 
-use super::checksum::{Checksum, unguard};
-use super::{HEADER_BYTES, MAGIC, VERSION};
+use super::HEADER_BYTES;
+use super::checksum::unguard;
+use super::read::check_header;
+use crate::words::{u32_at, u64_at};
 
 /// Names one run of one program in one process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,16 +58,14 @@ impl Head {
     /// Reads a header. `None` for what has no whole one.
     #[must_use]
     pub fn read(header: &[u8; Self::BYTES]) -> Option<Self> {
-        let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
-        let half = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
-        let is_whole = header.starts_with(MAGIC) && half(8) == VERSION && word(48) == Checksum::new().add(&header[..48]).value();
-        let extent = match unguard(word(64))? & 0xff {
+        check_header(header).ok()?;
+        let extent = match unguard(u64_at(header, 64))? & 0xff {
             0 => Extent::Unended,
             3 => Extent::Snapshot,
             9 => Extent::Pool,
             _ => Extent::Ended,
         };
-        let run = Identity { pid: half(16), start_ticks: word(24), begun_ns: word(32) };
-        is_whole.then_some(Self { run, extent, resets: unguard(word(112))? })
+        let run = Identity { pid: u32_at(header, 16), start_ticks: u64_at(header, 24), begun_ns: u64_at(header, 32) };
+        Some(Self { run, extent, resets: unguard(u64_at(header, 112))? })
     }
 }

@@ -4,84 +4,54 @@ use super::checksum::{Checksum, unguard};
 use super::endings::Endings;
 use super::entry::{ENTRY_BYTES, Entry, FateEntry, PROCESS};
 use super::hashed::{HashedSums, add_records, finish_records, records_bytes};
-use super::{
-    Fate, HEADER_BYTES, ImageCounts, KIND, MAGIC, PAGE_BYTES, ProcessInfo, RawProfile, STATE_COMPLETE, STATE_RUNNING, State,
-    VERSION,
-};
+use super::{Fate, HEADER_BYTES, ImageCounts, KIND, PAGE_BYTES, ProcessInfo, RawProfile, STATE_COMPLETE, STATE_RUNNING, State};
+use crate::words::{u32_at, u64_at};
 use crate::{Digest, FormatError};
 
-pub(super) fn malformed(what: impl Into<String>) -> FormatError {
-    FormatError::Malformed { kind: KIND, what: what.into() }
-}
-
-pub(super) fn truncated(expected_bytes: u64, bytes: &[u8]) -> FormatError {
-    FormatError::Truncated { kind: KIND, expected_bytes, found_bytes: bytes.len() as u64 }
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
-}
-
-fn checksum_error(expected: u64, found: u64) -> FormatError {
+fn agree(expected: u64, found: u64) -> Result<(), FormatError> {
     let digest = |sum: u64| Digest((u128::from(sum) << 64).to_be_bytes());
-    FormatError::Checksum { kind: KIND, expected: digest(expected), found: digest(found) }
+    KIND.agree(digest(expected), digest(found))
 }
 
 /// The header's words that change while the process runs.
 fn guarded_at(bytes: &[u8], at: usize, what: &str) -> Result<u32, FormatError> {
     let word = u64_at(bytes, at);
-    unguard(word).ok_or_else(|| malformed(format!("{what} at byte {at} is {word:016x}: not a value and its complement")))
+    unguard(word).ok_or_else(|| KIND.malformed(format!("{what} at byte {at} is {word:016x}: not a value and its complement")))
+}
+
+/// Checks what of a header never changes.
+pub(super) fn check_header(bytes: &[u8]) -> Result<(), FormatError> {
+    KIND.admit(bytes, HEADER_BYTES)?;
+    agree(u64_at(bytes, 48), Checksum::new().add(&bytes[..48]).value())
 }
 
 /// Checks header, length and checksum; says whether the file is complete.
 fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
-    let head = &bytes[..bytes.len().min(8)];
-    if !MAGIC.starts_with(head) {
-        return Err(FormatError::Foreign {
-            kind: KIND,
-            expected: String::from_utf8_lossy(MAGIC).into_owned(),
-            found: String::from_utf8_lossy(head).into_owned(),
-        });
-    }
-    if bytes.len() < HEADER_BYTES {
-        return Err(truncated(HEADER_BYTES as u64, bytes));
-    }
-    let version = u32_at(bytes, 8);
-    if version != VERSION {
-        return Err(FormatError::Version { kind: KIND, expected: VERSION, found: version });
-    }
-    let (expected, found) = (u64_at(bytes, 48), Checksum::new().add(&bytes[..48]).value());
-    if expected != found {
-        return Err(checksum_error(expected, found));
-    }
+    check_header(bytes)?;
     let (namespace, complement) = (u64_at(bytes, 96), u64_at(bytes, 104));
     if (namespace, complement) != (0, 0) && complement != !namespace {
-        return Err(malformed("namespace of the process at byte 96: not a value and its complement"));
+        return Err(KIND.malformed("namespace of the process at byte 96: not a value and its complement"));
     }
     if bytes[136..HEADER_BYTES].iter().any(|byte| *byte != 0) {
-        return Err(malformed("the end of the header, from byte 136, is not zero"));
+        return Err(KIND.malformed("the end of the header, from byte 136, is not zero"));
     }
     let (state, length) = (&bytes[12..16], u64_at(bytes, 40));
     if state == STATE_RUNNING {
         let whole_page = PAGE_BYTES;
-        return if (bytes.len() as u64) < whole_page { Err(truncated(whole_page, bytes)) } else { Ok(false) };
+        return if (bytes.len() as u64) < whole_page { Err(KIND.truncated(whole_page, bytes)) } else { Ok(false) };
     }
     if state != STATE_COMPLETE {
-        return Err(malformed(format!("unknown state {:?}", String::from_utf8_lossy(state))));
+        return Err(KIND.malformed(format!("unknown state {:?}", String::from_utf8_lossy(state))));
     }
     if length > bytes.len() as u64 {
-        return Err(truncated(length, bytes));
+        return Err(KIND.truncated(length, bytes));
     }
     if length < bytes.len() as u64 || bytes.len() < HEADER_BYTES + ENTRY_BYTES + 8 {
-        return Err(malformed(format!("it says {length} bytes, the file has {}", bytes.len())));
+        return Err(KIND.malformed(format!("it says {length} bytes, the file has {}", bytes.len())));
     }
     let (body, sum) = bytes.split_at(bytes.len() - 8);
-    let (expected, found) = (u64_at(sum, 0), Checksum::new().add(body).value());
-    if expected != found { Err(checksum_error(expected, found)) } else { Ok(true) }
+    agree(u64_at(sum, 0), Checksum::new().add(body).value())?;
+    Ok(true)
 }
 
 /// The entries of the log, in order.
@@ -90,39 +60,39 @@ fn read_log(bytes: &[u8], complete: bool) -> Result<Vec<Entry>, FormatError> {
     let mut at = HEADER_BYTES;
     let mut end = if complete { bytes.len() - 8 } else { PAGE_BYTES as usize };
     while at + ENTRY_BYTES <= end {
-        let entry = bytes.get(at..at + ENTRY_BYTES).ok_or_else(|| truncated(end as u64, bytes))?;
+        let entry = bytes.get(at..at + ENTRY_BYTES).ok_or_else(|| KIND.truncated(end as u64, bytes))?;
         let entry = Entry::decode(entry.try_into().expect("64 bytes"));
-        match entry.map_err(|what| malformed(format!("entry at byte {at}: {what}")))? {
+        match entry.map_err(|what| KIND.malformed(format!("entry at byte {at}: {what}")))? {
             // Never finished: nothing may follow it.
-            None if complete => return Err(malformed(format!("the log ends at byte {at} without saying so"))),
+            None if complete => return Err(KIND.malformed(format!("the log ends at byte {at} without saying so"))),
             None => {
-                let rest = bytes.get(at..end).ok_or_else(|| truncated(end as u64, bytes))?;
+                let rest = bytes.get(at..end).ok_or_else(|| KIND.truncated(end as u64, bytes))?;
                 let followed = rest.chunks(ENTRY_BYTES).any(|entry| entry[..4] != [0; 4]);
-                return if followed { Err(malformed(format!("the log has a hole at byte {at}"))) } else { Ok(entries) };
+                return if followed { Err(KIND.malformed(format!("the log has a hole at byte {at}"))) } else { Ok(entries) };
             }
             Some(Entry::End) if complete => return Ok(entries),
             Some(Entry::More { offset, entries }) if !complete => {
                 let bytes_more = entries.checked_mul(ENTRY_BYTES as u64).and_then(|n| n.checked_add(offset));
-                let last =
-                    bytes_more.ok_or_else(|| malformed(format!("the log continues at byte {offset} with {entries} entries")))?;
+                let last = bytes_more
+                    .ok_or_else(|| KIND.malformed(format!("the log continues at byte {offset} with {entries} entries")))?;
                 if last > bytes.len() as u64 {
-                    return Err(truncated(last, bytes));
+                    return Err(KIND.truncated(last, bytes));
                 }
                 // Only forwards: no loops.
                 if offset < end as u64 || !offset.is_multiple_of(PAGE_BYTES) {
-                    return Err(malformed(format!("the log continues at byte {offset}, before its end at {end}")));
+                    return Err(KIND.malformed(format!("the log continues at byte {offset}, before its end at {end}")));
                 }
                 (at, end) = (offset as usize, last as usize);
                 continue;
             }
             Some(Entry::End | Entry::More { .. }) => {
-                return Err(malformed(format!("entry at byte {at} does not belong in this state")));
+                return Err(KIND.malformed(format!("entry at byte {at} does not belong in this state")));
             }
             Some(entry) => entries.push(entry),
         }
         at += ENTRY_BYTES;
     }
-    if complete { Err(malformed("the log does not end")) } else { Ok(entries) }
+    if complete { Err(KIND.malformed("the log does not end")) } else { Ok(entries) }
 }
 
 /// An image while its entries are read.
@@ -142,7 +112,8 @@ fn add_segment(sums: &mut Option<Vec<u64>>, segment: &[u8]) -> Result<(), Format
         None => *sums = Some(counters.collect()),
         Some(sums) => {
             for (k, (sum, counter)) in sums.iter_mut().zip(counters).enumerate() {
-                *sum = sum.checked_add(counter).ok_or_else(|| malformed(format!("the counts of counter {k} exceed 64 bits")))?;
+                *sum =
+                    sum.checked_add(counter).ok_or_else(|| KIND.malformed(format!("the counts of counter {k} exceed 64 bits")))?;
             }
         }
     }
@@ -152,15 +123,15 @@ fn add_segment(sums: &mut Option<Vec<u64>>, segment: &[u8]) -> Result<(), Format
 /// The bytes of a segment.
 fn segment_bytes(bytes: &[u8], offset: u64, counters: u64, complete: bool) -> Result<&[u8], FormatError> {
     let place = || format!("segment at byte {offset} with {counters} counters");
-    let size = counters.checked_mul(8).filter(|size| *size <= u64::MAX / 4).ok_or_else(|| malformed(place()))?;
+    let size = counters.checked_mul(8).filter(|size| *size <= u64::MAX / 4).ok_or_else(|| KIND.malformed(place()))?;
     let filled = if complete { size } else { size.next_multiple_of(PAGE_BYTES) };
-    let last = offset.checked_add(filled).ok_or_else(|| malformed(place()))?;
+    let last = offset.checked_add(filled).ok_or_else(|| KIND.malformed(place()))?;
     let limit = bytes.len() as u64 - if complete { 8 } else { 0 };
     if last > limit {
-        return Err(truncated(last, bytes));
+        return Err(KIND.truncated(last, bytes));
     }
     if offset < HEADER_BYTES as u64 || (!complete && !offset.is_multiple_of(PAGE_BYTES)) || !offset.is_multiple_of(8) {
-        return Err(malformed(place()));
+        return Err(KIND.malformed(place()));
     }
     Ok(&bytes[offset as usize..(offset + size) as usize])
 }
@@ -168,7 +139,7 @@ fn segment_bytes(bytes: &[u8], offset: u64, counters: u64, complete: bool) -> Re
 /// Appends the next part of a text, which must come in order.
 pub(super) fn append_text(text: &mut Vec<u8>, part: u16, bytes: &[u8]) -> Result<(), FormatError> {
     if text.len() != usize::from(part) * 48 {
-        return Err(malformed(format!("part {part} of a text comes after {} bytes", text.len())));
+        return Err(KIND.malformed(format!("part {part} of a text comes after {} bytes", text.len())));
     }
     text.extend_from_slice(bytes);
     Ok(())
@@ -184,7 +155,7 @@ impl RawProfile {
         let complete = check_frame(bytes)?;
         let baseline = guarded_at(bytes, 72, "baseline")?;
         if baseline > 2 {
-            return Err(malformed(format!("unknown baseline {baseline}")));
+            return Err(KIND.malformed(format!("unknown baseline {baseline}")));
         }
         let threads = guarded_at(bytes, 80, "number of threads")?;
         let mut endings = Endings::new(FateEntry {
@@ -235,7 +206,7 @@ fn read_entry(
     drafts: &mut Vec<Draft>,
 ) -> Result<(), FormatError> {
     let num_images = drafts.len();
-    let unknown = |image: u32| malformed(format!("entry for image {image} of {num_images}"));
+    let unknown = |image: u32| KIND.malformed(format!("entry for image {image} of {num_images}"));
     let draft = |drafts: &mut Vec<Draft>, image: u32| -> Result<usize, FormatError> {
         usize::try_from(image).ok().filter(|i| *i < drafts.len()).ok_or_else(|| unknown(image))
     };
@@ -270,16 +241,17 @@ fn read_entry(
                 &mut drafts[i].counts.presence
             };
             if presence.len() != usize::from(part) * bits.len() * 8 {
-                return Err(malformed(format!("part {part} of a presence table comes after {} modules", presence.len())));
+                return Err(KIND.malformed(format!("part {part} of a presence table comes after {} modules", presence.len())));
             }
             presence.extend((0..usize::from(modules)).map(|m| bits[m / 8] >> (m % 8) & 1 == 1));
         }
         Entry::Segment { image, bank, offset, counters, role } => {
             let i = draft(drafts, image)?;
             let draft = &mut drafts[i];
-            let bank = usize::try_from(bank).ok().filter(|b| *b < 2).ok_or_else(|| malformed(format!("unknown bank {bank}")))?;
+            let bank =
+                usize::try_from(bank).ok().filter(|b| *b < 2).ok_or_else(|| KIND.malformed(format!("unknown bank {bank}")))?;
             if draft.sizes[bank] != counters {
-                return Err(malformed(format!("segment with {counters} counters for a bank of {}", draft.sizes[bank])));
+                return Err(KIND.malformed(format!("segment with {counters} counters for a bank of {}", draft.sizes[bank])));
             }
             let segment = segment_bytes(bytes, offset, counters, complete)?;
             match role {
@@ -289,7 +261,7 @@ fn read_entry(
                 }
                 1 | 2 if role == baseline => add_segment(&mut draft.baselines[bank], segment)?,
                 1 | 2 => {}
-                role => return Err(malformed(format!("segment with unknown role {role}"))),
+                role => return Err(KIND.malformed(format!("segment with unknown role {role}"))),
             }
         }
         Entry::Hash { image, record_bytes, offset, records } => {
@@ -319,12 +291,12 @@ fn finish(draft: Draft, complete: bool) -> Result<Option<ImageCounts>, FormatErr
         let mut sums = match sums {
             Some(sums) => sums,
             None if size == 0 => Vec::new(),
-            None if complete => return Err(malformed(format!("no segment for a bank of {size} counters"))),
+            None if complete => return Err(KIND.malformed(format!("no segment for a bank of {size} counters"))),
             None => return Ok(None),
         };
         for (k, (sum, before)) in sums.iter_mut().zip(baseline.unwrap_or_default()).enumerate() {
             let since = sum.checked_sub(before);
-            *sum = since.ok_or_else(|| malformed(format!("counter {k} is {sum}, less than {before} at the last reset")))?;
+            *sum = since.ok_or_else(|| KIND.malformed(format!("counter {k} is {sum}, less than {before} at the last reset")))?;
         }
         if bank == 0 { counts.tls_counters = sums } else { counts.global_counters = sums }
     }

@@ -3,6 +3,7 @@
 use super::checksum::{guarded, unguard};
 use super::write::fate_word;
 use super::{Fate, HEADER_BYTES, Head, STATE_RUNNING};
+use crate::words::u64_at;
 
 /// A running profile without an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +19,7 @@ impl Unseen {
     #[must_use]
     pub fn read(header: &[u8; Self::BYTES]) -> Option<Self> {
         let is_running = &header[12..16] == STATE_RUNNING && Head::read(header).is_some();
-        let fate = u64::from_le_bytes(header[64..72].try_into().expect("eight bytes"));
+        let fate = u64_at(header, Self::FATE_AT as usize);
         (is_running && unguard(fate) == Some(fate_word(Fate::NotSeen, 0))).then_some(Self)
     }
 
