@@ -8,15 +8,12 @@ use crate::cache;
 use crate::exit::Requirement;
 use anyhow::{Context, Result};
 use bbprof_format::BuildId;
-use bbprof_format::map::{BuildMap, EXTENSION};
+use bbprof_format::map::{self, BuildMap, EXTENSION};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// Enough of a map to learn its build id.
-const HEADER_BYTES: usize = 64;
 
 /// There is no map with the build id of an image. Like [`Requirement`], the user's to solve.
 #[derive(Debug, thiserror::Error)]
@@ -87,10 +84,7 @@ impl MapFinder {
                 }
             }
         }
-        let mut beside = image.as_os_str().to_owned();
-        beside.push(".");
-        beside.push(EXTENSION);
-        let beside = PathBuf::from(beside);
+        let beside = map::path_beside(image);
         if beside.exists() {
             match build_id_of(&beside) {
                 Ok(found) if found == build_id => return Ok(beside),
@@ -109,7 +103,7 @@ impl MapFinder {
         if let Some(kept) = kept_map(build_id, image).filter(|kept| build_id_of(kept).is_ok_and(|found| found == build_id)) {
             return Ok(kept);
         }
-        if let Some(cached) = self.cache.as_ref().map(|cache| cache.join(format!("{build_id}.{EXTENSION}")))
+        if let Some(cached) = self.cache.as_ref().map(|cache| cache.join(map::file_name(build_id)))
             && build_id_of(&cached).is_ok_and(|found| found == build_id)
         {
             return Ok(cached);
@@ -128,7 +122,7 @@ impl MapFinder {
 /// Where `cargo bbprof` keeps the map of a program that ran, in our folder of its target directory; `None` when the image is in none.
 pub(crate) fn kept_map(build_id: BuildId, image: &Path) -> Option<PathBuf> {
     let ours = image.ancestors().find(|folder| folder.ends_with("bbprof"))?;
-    Some(ours.join(format!("maps/{build_id}.{EXTENSION}")))
+    Some(ours.join("maps").join(map::file_name(build_id)))
 }
 
 fn missing(build_id: BuildId, image: &Path, others: &[(BuildId, PathBuf)]) -> String {
@@ -153,8 +147,8 @@ fn is_of(map: &Path, image: &Path) -> bool {
 }
 
 fn build_id_of(path: &Path) -> Result<BuildId> {
-    let mut head = Vec::with_capacity(HEADER_BYTES);
-    File::open(path)?.take(HEADER_BYTES as u64).read_to_end(&mut head)?;
+    let mut head = Vec::with_capacity(BuildMap::HEADER_BYTES);
+    File::open(path)?.take(BuildMap::HEADER_BYTES as u64).read_to_end(&mut head)?;
     Ok(BuildMap::read_build_id(&head)?)
 }
 

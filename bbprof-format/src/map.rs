@@ -19,15 +19,31 @@ use crate::manifest::ArrayHeader;
 use crate::words::{digest_at, u64_at};
 use crate::{BuildId, Digest, FormatError};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 /// First bytes of a build map.
 pub const MAGIC: &[u8; 8] = b"BBPROFMP";
 /// Version written and read here.
 pub const VERSION: u32 = 4;
-/// File name extension, put behind the whole name of the linked file: `app` -> `app.bbmap`.
+/// File name extension.
 pub const EXTENSION: &str = "bbmap";
 
 const KIND: Kind = Kind { name: "build map", magic: MAGIC, version: VERSION };
+
+/// Where the map of a linked file is: `app` -> `app.bbmap`.
+#[must_use]
+pub fn path_beside(linked: &Path) -> PathBuf {
+    let mut name = linked.as_os_str().to_owned();
+    name.push(".");
+    name.push(EXTENSION);
+    name.into()
+}
+
+/// What a map is called in a folder with those of many links.
+#[must_use]
+pub fn file_name(build_id: BuildId) -> String {
+    format!("{build_id}.{EXTENSION}")
+}
 
 /// The build map of one link.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,23 +2,14 @@
 
 use anyhow::{Context, Result};
 use bbprof_format::{BuildId, map};
-use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Where the map of an output is.
-pub(crate) fn path_beside(output: &Path) -> PathBuf {
-    let mut name = OsString::from(output);
-    name.push(".");
-    name.push(map::EXTENSION);
-    PathBuf::from(name)
-}
-
 /// Removes the map of an earlier link: it does not belong to what is at `output` from now on. Other files of that name stay.
 pub(crate) fn remove_stale(output: &Path) {
-    let path = path_beside(output);
+    let path = map::path_beside(output);
     let mut magic = [0; map::MAGIC.len()];
     let is_map = fs::File::open(&path).and_then(|mut file| file.read_exact(&mut magic)).is_ok_and(|()| magic == *map::MAGIC);
     if is_map {
@@ -36,7 +27,7 @@ pub(crate) fn write(build_id: BuildId, map: &[u8], output: &Path) -> Result<()> 
         // `-o /dev/null`: nothing that could be run.
         return Ok(());
     }
-    let path = path_beside(output);
+    let path = map::path_beside(output);
     let what = || format!("{}: cannot write the build map", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
@@ -58,7 +49,7 @@ fn keep(build_id: BuildId, map: &[u8]) -> Option<PathBuf> {
     fs::create_dir_all(&folder).ok()?;
     let mut file = tempfile::NamedTempFile::new_in(&folder).ok()?;
     file.write_all(map).ok()?;
-    let path = folder.join(format!("{build_id}.{}", map::EXTENSION));
+    let path = folder.join(map::file_name(build_id));
     file.persist(&path).ok()?;
     Some(path)
 }
@@ -68,7 +59,7 @@ fn link_in_cache(build_id: BuildId, path: &Path) -> Option<()> {
     let cache = cache.or_else(|| Some(env::home_dir().filter(|home| home.is_absolute())?.join(".cache")))?;
     let folder = cache.join("bbprof").join("maps");
     fs::create_dir_all(&folder).ok()?;
-    let link = folder.join(format!("{build_id}.{}", map::EXTENSION));
+    let link = folder.join(map::file_name(build_id));
     let target = fs::canonicalize(path).ok()?;
     if fs::read_link(&link).is_ok_and(|old| old == target) {
         return Some(());
