@@ -52,7 +52,7 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
     }
     let plugin_options = settings.plugin_options()?;
     let installation = Installation::find()?;
-    let rust = rust(&installation, &PluginOptions { tagged: true, ..plugin_options.clone() }, &mut variables);
+    let rust = rust(&installation, &plugin_options, &mut variables);
     let c = c(&installation, &plugin_options, &mut variables);
     match (rust, c) {
         (Err(rust), Err(c)) if rust.to_string() == c.to_string() => return Err(rust),

@@ -5,7 +5,7 @@
 
 use crate::doctest::Doctest;
 use bbprof_format::frequencies::Frequencies;
-use bbprof_format::manifest::CounterMode;
+use bbprof_format::manifest::{CounterMode, PATH_ARRAYS, PATH_LIMITS};
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
 use std::ops::RangeInclusive;
@@ -32,10 +32,6 @@ pub(crate) enum TlsChoice {
 
 /// The most paths of a function when nothing else is said, see [`Options::path_limit`]; as in Preuss 2010.
 pub(crate) const PATH_LIMIT: u64 = 100_000_000;
-/// The highest limit: path numbers and the sums on the way to them have 64 bits.
-const MOST_PATHS: u64 = 1 << 63;
-/// The longest array: 8 MiB of counters for one function in each thread.
-const LONGEST_ARRAY: u64 = 1 << 20;
 
 /// Parts of the placement that are left away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -123,69 +119,60 @@ impl Options {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        fn one_of<T: Copy>(key: &str, value: &str, choices: &[(&str, T)]) -> Result<T, String> {
-            choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
-                let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-                format!("{key}={value}: expected one of {}", names.join(", "))
-            })
-        }
         let regex = |value: &str| Regex::new(value).map_err(|e| format!("{key}={value}: {e}"));
         let glob =
             |value: &str| Glob::new(&at_any_depth(value)).map(|g| g.compile_matcher()).map_err(|e| format!("{key}={value}: {e}"));
         match key {
             "counters" => {
-                self.mode = one_of(
-                    key,
-                    value,
-                    &[
-                        ("edges", CounterMode::Edges),
-                        ("check", CounterMode::Check),
-                        ("blocks", CounterMode::Blocks),
-                        ("patterns", CounterMode::Patterns),
-                        ("paths", CounterMode::Paths),
-                        ("paths-check", CounterMode::Paths),
-                    ],
-                )?;
-                self.check = ["check", "paths-check"].contains(&value);
+                let choices = [
+                    ("edges", (CounterMode::Edges, false)),
+                    ("check", (CounterMode::Check, true)),
+                    ("blocks", (CounterMode::Blocks, false)),
+                    ("patterns", (CounterMode::Patterns, false)),
+                    ("paths", (CounterMode::Paths, false)),
+                    ("paths-check", (CounterMode::Paths, true)),
+                ];
+                (self.mode, self.check) = one_of(key, value, choices)?;
             }
             "storage" => {
-                self.storage = one_of(
-                    key,
-                    value,
-                    &[("thread", StorageChoice::Thread), ("shared", StorageChoice::Shared), ("atomic", StorageChoice::Atomic)],
-                )?;
+                let choices =
+                    [("thread", StorageChoice::Thread), ("shared", StorageChoice::Shared), ("atomic", StorageChoice::Atomic)];
+                self.storage = one_of(key, value, choices)?;
             }
             "tls" => {
-                self.tls =
-                    one_of(key, value, &[("exec", TlsChoice::Exec), ("library", TlsChoice::Library), ("auto", TlsChoice::Auto)])?;
+                let choices = [("exec", TlsChoice::Exec), ("library", TlsChoice::Library), ("auto", TlsChoice::Auto)];
+                self.tls = one_of(key, value, choices)?;
             }
-            "path-limit" => self.path_limit = Some(number_of_paths(key, value, 1..=MOST_PATHS)?),
-            "path-array" => self.path_array = Some(number_of_paths(key, value, 0..=LONGEST_ARRAY)?),
-            "ir" => self.ir = one_of(key, value, &[("0", false), ("1", true)])?,
+            "path-limit" => self.path_limit = Some(number_of_paths(key, value, PATH_LIMITS)?),
+            "path-array" => self.path_array = Some(number_of_paths(key, value, PATH_ARRAYS)?),
+            "ir" => self.ir = one_of(key, value, [("0", false), ("1", true)])?,
             "permute-weights" => {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
             }
-            "without" => match value {
-                "costs" => self.without.costs = true,
-                "loops" => self.without.loops = true,
-                _ => return Err(format!("without={value}: expected one of costs, loops")),
-            },
-            "with" => match value {
-                "registers" => self.with.registers = true,
-                "branches" => self.with.branches = true,
-                _ => return Err(format!("with={value}: expected one of registers, branches")),
-            },
+            "without" => {
+                let Without { costs, loops } = &mut self.without;
+                *one_of(key, value, [("costs", costs), ("loops", loops)])? = true;
+            }
+            "with" => {
+                let With { registers, branches } = &mut self.with;
+                *one_of(key, value, [("registers", registers), ("branches", branches)])? = true;
+            }
             "weights" => self.weights = Some(value.into()),
             "include" => self.include_fn.push(regex(value)?),
             "exclude-fn" => self.exclude_fn.push(regex(value)?),
             "include-file" => self.include_file.push(glob(value)?),
             "exclude-file" => self.exclude_file.push(glob(value)?),
-            // What is instrumented under rustc's LTO is decided by tags, always; the drivers may say so.
-            "tagged" => {}
             _ => return Err(format!("unknown key {key:?}")),
         }
         Ok(())
     }
+}
+
+/// The choice of this name.
+fn one_of<T, const N: usize>(key: &str, value: &str, choices: [(&str, T); N]) -> Result<T, String> {
+    let names = choices.each_ref().map(|(name, _)| *name).join(", ");
+    let chosen = choices.into_iter().find(|(name, _)| *name == value);
+    chosen.map(|(_, choice)| choice).ok_or_else(|| format!("{key}={value}: expected one of {names}"))
 }
 
 fn number_of_paths(key: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, String> {

@@ -74,7 +74,7 @@ impl Context {
         let settings = all_settings(options.settings, &metadata, &words)?;
         let deps = settings.deps();
         let packages = Packages::of(&metadata, &words, &deps)?;
-        let plugin_options = PluginOptions { tls: packages.tls(), tagged: true, ..settings.plugin_options()? };
+        let plugin_options = PluginOptions { tls: packages.tls(), ..settings.plugin_options()? };
         let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
         if rustc_plugin.to_string_lossy().contains(char::is_whitespace) {
             require!(
@@ -90,8 +90,7 @@ impl Context {
             }
             None
         } else if packages.has_c_parts() {
-            let options = PluginOptions { tagged: false, ..plugin_options };
-            c_parts::compilers(&installation, &targets[0], &options, say)?
+            c_parts::compilers(&installation, &targets[0], &plugin_options, say)?
         } else {
             None
         };

@@ -2,6 +2,7 @@
 
 use crate::exit::require;
 use anyhow::Result;
+use bbprof_format::manifest::{PATH_ARRAYS, PATH_LIMITS};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -26,11 +27,6 @@ pub(crate) enum Counters {
     /// As `paths`, and one more on every edge, which `bbprof verify` compares.
     PathsCheck,
 }
-
-/// The limits of paths that can be asked for: their numbers, and the sums on the way to them, have 64 bits.
-const PATH_LIMITS: RangeInclusive<u64> = 1..=1 << 63;
-/// The lengths of path arrays that can be asked for: each path in one has a counter of 8 bytes in each thread.
-const PATH_ARRAYS: RangeInclusive<u64> = 0..=1 << 20;
 
 /// A limit of paths, checked.
 pub(crate) fn path_limit(text: &str) -> Result<u64> {
@@ -123,8 +119,6 @@ pub(crate) struct PluginOptions {
     pub filters: Filters,
     /// File with the frequencies that counters are placed by, from [`crate::weights`].
     pub weights: Option<PathBuf>,
-    /// rustc's link-time optimisation brings foreign code in: instrument only what was tagged before.
-    pub tagged: bool,
 }
 
 impl Filters {
@@ -166,14 +160,12 @@ fn name(value: impl ValueEnum) -> String {
 impl PluginOptions {
     /// The content of the file `options`.
     pub(crate) fn text(&self) -> String {
-        let bit = |on: bool| if on { "1" } else { "0" };
         let mut text = format!(
-            "counters={}\nstorage={}\ntls={}\nir={}\ntagged={}\n",
+            "counters={}\nstorage={}\ntls={}\nir={}\n",
             name(self.counters),
             name(self.storage),
             name(self.tls),
-            bit(self.ir),
-            bit(self.tagged)
+            u8::from(self.ir)
         );
         for (key, value) in self.filters.lines() {
             // Writing to a string cannot fail.
@@ -204,12 +196,12 @@ mod tests {
 
     #[test]
     fn text_is_one_line_per_option() {
-        let mut options = PluginOptions { counters: Counters::Check, tls: Tls::Library, tagged: true, ..Default::default() };
+        let mut options = PluginOptions { counters: Counters::Check, tls: Tls::Library, ..Default::default() };
         options.filters.exclude_fn = vec!["^a".into(), "b=c".into()];
         options.filters.include_file = vec!["src/**".into()];
         assert_eq!(
             options.text(),
-            "counters=check\nstorage=thread\ntls=library\nir=0\ntagged=1\nexclude-fn=^a\nexclude-fn=b=c\ninclude-file=src/**\n"
+            "counters=check\nstorage=thread\ntls=library\nir=0\nexclude-fn=^a\nexclude-fn=b=c\ninclude-file=src/**\n"
         );
     }
 

@@ -136,10 +136,10 @@ impl fmt::Display for PathError {
 
 impl std::error::Error for PathError {}
 
-/// The most paths that one graph can have: numbers and sums of values stay below 2^64.
-const MOST_PATHS: u64 = 1 << 63;
-
 impl PathNumbering {
+    /// The most paths that one graph can have: numbers and sums of values stay below 2^64.
+    pub const MOST_PATHS: u64 = 1 << 63;
+
     /// Numbers the paths of a graph. The edges in `cuts` are cut; where paths are more than `limit`, edges are cut where that costs least until they are not, or
     /// until all are cut, which leaves one path an edge and those of the entry twice. The same input gives the same numbers.
     ///
@@ -155,7 +155,7 @@ impl PathNumbering {
             assert!(edge.from.node().is_some() && edge.to.node().is_some(), "cuts are edges between nodes");
             is_cut[cut.index()] = true;
         }
-        let is_cut = cut_to_limit(cfg, &acyclic, weights, is_cut, limit.min(MOST_PATHS));
+        let is_cut = cut_to_limit(cfg, &acyclic, weights, is_cut, limit.min(Self::MOST_PATHS));
         Self::number(cfg, weights, &acyclic, &is_cut).expect("with all edges cut there are as many paths as edges, below 2^32")
     }
 
@@ -219,7 +219,7 @@ impl PathNumbering {
         }
         let mut from_root = arcs.iter().filter(|arc| arc.from == ROOT).map(|arc| paths[arc.to.index()]);
         let num_paths = from_root.try_fold(0_u128, u128::checked_add)?;
-        let num_paths = u64::try_from(num_paths).ok().filter(|number| *number <= MOST_PATHS)?;
+        let num_paths = u64::try_from(num_paths).ok().filter(|number| *number <= Self::MOST_PATHS)?;
         let num_counted = arcs.iter().find(|arc| begins_obvious(arc)).map_or(num_paths, |arc| arc.value);
         let cuts = cfg.edge_ids().filter(|edge| is_cut[edge.index()]).collect();
         let edge = |what| match what {

@@ -5,6 +5,7 @@ use bbprof_flow::{
     Cfg, CfgError, CounterPlan, CounterSite, EdgeId, EdgeRole, Endpoint, FlowEdge, NodeId, PathNumbering, Splitting, Weights,
 };
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 /// Index into [`Module::strings`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -130,6 +131,12 @@ pub struct Function {
     /// Its paths, in mode [`CounterMode::Paths`]; their counters, by path number, are in the place of the planned ones unless they are hashed.
     pub paths: Option<Paths>,
 }
+
+/// The limits of a function's paths that can be asked for.
+pub const PATH_LIMITS: RangeInclusive<u64> = 1..=PathNumbering::MOST_PATHS;
+/// The lengths of arrays of path counters that can be asked for: up to 8 MiB of counters for one function in each thread. A guess at what
+/// nobody wants more of.
+pub const PATH_ARRAYS: RangeInclusive<u64> = 0..=1 << 20;
 
 /// What tells the paths of a function, and their numbers, from its graph and the weights of its edges.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
