@@ -180,7 +180,7 @@ private:
     auto Start = [&](BasicBlock *Block, bool IsEntry) {
       auto [Known, New] = Starts.try_emplace(Block);
       if (New)
-        Known->second = IsEntry ? before(Flat, {BBPROF_SITE_BEFORE, 0, 0, 0}) : &*Block->getFirstInsertionPt();
+        Known->second = IsEntry ? before(Flat, {BBPROF_PLACE_BEFORE, 0, 0}) : &*Block->getFirstInsertionPt();
       return Known->second;
     };
     auto Do = [&](Instruction *Before, const BbprofPathStep &Step, Value *Came) {
@@ -193,32 +193,32 @@ private:
     DenseMap<std::pair<uint32_t, uint32_t>, BasicBlock *> Splits;
     for (uint64_t Position = 0; Position < Function.num_path_steps; ++Position) {
       const BbprofPathStep &Step = Function.path_steps[Position];
-      const BbprofSite Site = {Step.kind, Step.block, Step.position, 0};
-      switch (Step.kind) {
-      case BBPROF_SITE_BEFORE:
-        Do(Step.position == 0 ? Start(Flat.Blocks[Step.block], Step.block == 0) : before(Flat, Site), Step, nullptr);
+      const BbprofPlace &Place = Step.place;
+      switch (Place.kind) {
+      case BBPROF_PLACE_BEFORE:
+        Do(Place.position == 0 ? Start(Flat.Blocks[Place.block], Place.block == 0) : before(Flat, Place), Step, nullptr);
         break;
-      case BBPROF_SITE_END:
-        Do(inFrontOfTailCall(terminator(Flat, Step.block)), Step, nullptr);
+      case BBPROF_PLACE_END:
+        Do(inFrontOfTailCall(terminator(Flat, Place.block)), Step, nullptr);
         break;
-      case BBPROF_SITE_LANDING: {
-        PHINode *Came = came(Flat, Site);
-        Do(Start(target(Flat, Site), false), Step, Came);
+      case BBPROF_PLACE_LANDING: {
+        PHINode *Came = came(Flat, Place);
+        Do(Start(target(Flat, Place), false), Step, Came);
         break;
       }
       default: {
-        BasicBlock *&Middle = Splits[{Step.block, Step.position}];
+        BasicBlock *&Middle = Splits[{Place.block, Place.position}];
         if (!Middle)
-          Middle = split(Flat, Site);
+          Middle = split(Flat, Place);
         Do(Middle->getTerminator(), Step, nullptr);
       }
       }
     }
     // Behind what the calling blocks do themselves, and in the order of the returning block.
     for (const SharedReturn &Shared : Returns)
-      for (auto Kind : {BBPROF_SITE_BEFORE, BBPROF_SITE_END})
+      for (auto Kind : {BBPROF_PLACE_BEFORE, BBPROF_PLACE_END})
         for (const BbprofPathStep &Step : ArrayRef(Function.path_steps, Function.num_path_steps))
-          if (Step.kind == Kind && Flat.Blocks[Step.block] == Shared.Returning)
+          if (Step.place.kind == Kind && Flat.Blocks[Step.place.block] == Shared.Returning)
             Do(Shared.Call, Step, nullptr);
     Register.promote();
   }
@@ -230,8 +230,8 @@ private:
     // In front of everything else: later the analyses no longer know the function.
     SmallVector<Turns, 4> CountedTurns;
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
-      if (const BbprofSite &Site = Function.sites[Position]; Site.kind == BBPROF_SITE_LOOP) {
-        auto [Number, Before] = makeTurns(Flat.CountedLoops[Site.position], Word, FAM);
+      if (const BbprofSite &Site = Function.sites[Position]; Site.place.kind == BBPROF_PLACE_LOOP) {
+        auto [Number, Before] = makeTurns(Flat.CountedLoops[Site.place.position], Word, FAM);
         CountedTurns.push_back({Before, Site.counter, Number});
       }
     makeLandings(Flat, Function);
@@ -258,18 +258,18 @@ private:
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {
       const BbprofSite &Site = Function.sites[Position];
-      if (Site.kind == BBPROF_SITE_BEFORE)
-        incrementSite(before(Flat, Site), Site);
-      else if (Site.kind == BBPROF_SITE_END)
-        incrementSite(Flat.Blocks[Site.block]->getTerminator(), Site);
-      else if (Site.kind == BBPROF_SITE_LANDING)
+      if (Site.place.kind == BBPROF_PLACE_BEFORE)
+        incrementSite(before(Flat, Site.place), Site);
+      else if (Site.place.kind == BBPROF_PLACE_END)
+        incrementSite(terminator(Flat, Site.place.block), Site);
+      else if (Site.place.kind == BBPROF_PLACE_LANDING)
         incrementAtLanding(Flat, Site);
     }
     for (const Turns &Counted : CountedTurns)
       increment(Counted.Before, Counted.Counter, Counted.Number);
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
-      if (Function.sites[Position].kind == BBPROF_SITE_SPLIT)
-        incrementSite(splitInLoop(Flat, Function.sites[Position])->getTerminator(), Function.sites[Position]);
+      if (const BbprofSite &Site = Function.sites[Position]; Site.place.kind == BBPROF_PLACE_SPLIT)
+        incrementSite(splitInLoop(Flat, Site.place)->getTerminator(), Site);
     for (LoopRegisters &Quiet : QuietLoops)
       Quiet.close([&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
     LoopRegisters::promote(QuietLoops);
@@ -295,30 +295,30 @@ private:
     QuietLoops[Site.register_loop - 1].count(Before, Site.counter);
   }
 
-  BasicBlock *splitInLoop(FlatFunction &Flat, const BbprofSite &Site) {
-    const Instruction *Terminator = terminator(Flat, Site.block);
-    const BasicBlock *From = Terminator->getParent(), *To = Terminator->getSuccessor(Site.position);
-    BasicBlock *Middle = split(Flat, Site);
+  BasicBlock *splitInLoop(FlatFunction &Flat, const BbprofPlace &Place) {
+    const Instruction *Terminator = terminator(Flat, Place.block);
+    const BasicBlock *From = Terminator->getParent(), *To = Terminator->getSuccessor(Place.position);
+    BasicBlock *Middle = split(Flat, Place);
     for (LoopRegisters &Quiet : QuietLoops)
       if (Quiet.contains(From) && Quiet.contains(To))
         Quiet.add(Middle);
     return Middle;
   }
 
-  Instruction *before(FlatFunction &Flat, const BbprofSite &Site) {
-    BasicBlock *Block = Flat.Blocks[Site.block];
-    if (Site.position != 0)
-      return Flat.Instructions[Flat.BlockViews[Site.block].instructions_begin + Site.position];
-    if (Site.block == 0)
+  Instruction *before(FlatFunction &Flat, const BbprofPlace &Place) {
+    BasicBlock *Block = Flat.Blocks[Place.block];
+    if (Place.position != 0)
+      return Flat.Instructions[Flat.BlockViews[Place.block].instructions_begin + Place.position];
+    if (Place.block == 0)
       return EntryStart ? EntryStart : &*Block->getFirstNonPHIOrDbgOrAlloca();
     return &*Block->getFirstInsertionPt();
   }
 
   // The edge's own block. The slots of the terminator that share the target are one edge.
-  BasicBlock *split(FlatFunction &Flat, const BbprofSite &Site) {
-    Instruction *Terminator = terminator(Flat, Site.block);
+  BasicBlock *split(FlatFunction &Flat, const BbprofPlace &Place) {
+    Instruction *Terminator = terminator(Flat, Place.block);
     BasicBlock *From = Terminator->getParent();
-    BasicBlock *To = Terminator->getSuccessor(Site.position);
+    BasicBlock *To = Terminator->getSuccessor(Place.position);
     if (To->isLandingPad()) {
       SmallVector<BasicBlock *, 2> Made;
       SplitLandingPadPredecessors(To, {From}, ".bbprof", ".bbprof.rest", Made);
@@ -340,13 +340,15 @@ private:
     return Middle;
   }
 
-  BasicBlock *target(FlatFunction &Flat, const BbprofSite &Site) {
-    return terminator(Flat, Site.block)->getSuccessor(Site.position);
+  BasicBlock *target(FlatFunction &Flat, const BbprofPlace &Place) {
+    return terminator(Flat, Place.block)->getSuccessor(Place.position);
   }
 
   // Where code will stand on edges that cannot be split, their target is parted from what they alone reach.
-  void makeLanding(FlatFunction &Flat, const BbprofSite &Site) {
-    BasicBlock *Target = target(Flat, Site);
+  void makeLanding(FlatFunction &Flat, const BbprofPlace &Place) {
+    if (Place.kind != BBPROF_PLACE_LANDING)
+      return;
+    BasicBlock *Target = target(Flat, Place);
     auto Returns = [&](const SharedReturn &Shared) { return Shared.Returning == Target; };
     if (any_of(Flat.SharedReturns, Returns))
       return;
@@ -357,16 +359,14 @@ private:
   // In front of whatever keeps blocks of the view.
   void makeLandings(FlatFunction &Flat, const BbprofFunctionPlan &Function) {
     for (const BbprofSite &Site : ArrayRef(Function.sites, Function.num_sites))
-      if (Site.kind == BBPROF_SITE_LANDING)
-        makeLanding(Flat, Site);
+      makeLanding(Flat, Site.place);
     for (const BbprofPathStep &Step : ArrayRef(Function.path_steps, Function.num_path_steps))
-      if (Step.kind == BBPROF_SITE_LANDING)
-        makeLanding(Flat, {Step.kind, Step.block, Step.position, 0, 0});
+      makeLanding(Flat, Step.place);
   }
 
   // phi [1 from the edge's source, 0 from all others], where the landing has others. Null: whoever comes there comes by this edge.
-  PHINode *came(FlatFunction &Flat, const BbprofSite &Site) {
-    BasicBlock *From = terminator(Flat, Site.block)->getParent(), *To = target(Flat, Site);
+  PHINode *came(FlatFunction &Flat, const BbprofPlace &Place) {
+    BasicBlock *From = terminator(Flat, Place.block)->getParent(), *To = target(Flat, Place);
     if (all_of(predecessors(To), [&](const BasicBlock *Predecessor) { return Predecessor == From; }))
       return nullptr;
     PHINode *Came = PHINode::Create(Word, pred_size(To), "bbprof.came", To->begin());
@@ -376,8 +376,8 @@ private:
   }
 
   void incrementAtLanding(FlatFunction &Flat, const BbprofSite &Site) {
-    PHINode *Came = came(Flat, Site);
-    increment(&*target(Flat, Site)->getFirstInsertionPt(), Site.counter, Came);
+    PHINode *Came = came(Flat, Site.place);
+    increment(&*target(Flat, Site.place)->getFirstInsertionPt(), Site.counter, Came);
   }
 
   // The terminator of a block of the view: the block itself may have been cut by loadDelta, its terminator moved along.

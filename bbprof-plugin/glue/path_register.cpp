@@ -32,7 +32,7 @@ Value *PathRegister::step(Instruction *Before, const BbprofPathStep &Step, uint6
   case BBPROF_PATH_SET: {
     Value *New = Constant(Step.value);
     // The block of a split edge would be empty else, and its constant be made in the block before it, which may be far hotter.
-    if (Step.kind == BBPROF_SITE_SPLIT)
+    if (Step.place.kind == BBPROF_PLACE_SPLIT)
       New = opaque(Builder, New);
     Builder.CreateStore(Came ? IfCame(New, Register()) : New, Variable);
     return nullptr;

@@ -151,18 +151,23 @@ typedef struct BbprofModuleView {
   uint64_t num_functions;
 } BbprofModuleView;
 
-enum BbprofSiteKind {
-  BBPROF_SITE_BEFORE = 0, /* before instruction `position` of `block`; 0 = the block's first insertion point */
-  BBPROF_SITE_END = 1,    /* before the terminator of `block` */
-  BBPROF_SITE_SPLIT = 2,  /* in a new block on the successor slot `position` of `block`, and all slots with the same target */
-  BBPROF_SITE_LANDING = 3, /* in the target of that slot, for control that comes by it */
-  BBPROF_SITE_LOOP = 4,   /* in front of loop `position` of the function, by its number of turns; `block` is the latch */
+enum BbprofPlaceKind {
+  BBPROF_PLACE_BEFORE = 0, /* before instruction `position` of `block`; 0 = the block's first insertion point */
+  BBPROF_PLACE_END = 1,    /* before the terminator of `block` */
+  BBPROF_PLACE_SPLIT = 2,  /* in a new block on the successor slot `position` of `block`, and all slots with the same target */
+  BBPROF_PLACE_LANDING = 3, /* in the target of that slot, for control that comes by it */
+  BBPROF_PLACE_LOOP = 4,   /* in front of loop `position` of the function, by its number of turns; `block` is the latch */
 };
 
-typedef struct BbprofSite {
+/* Where in the IR code is to stand. */
+typedef struct BbprofPlace {
   uint32_t kind;
   uint32_t block;
   uint32_t position;
+} BbprofPlace;
+
+typedef struct BbprofSite {
+  BbprofPlace place;
   uint32_t counter; /* position in the function's array, the function's first counter already added */
   uint32_t register_loop; /* quiet loop, position + 1, in a register of which it stands; 0: in memory */
 } BbprofSite;
@@ -180,11 +185,8 @@ enum BbprofPathStepKind {
   BBPROF_PATH_COUNT_BEHIND = 3, /* path `r + value` likewise */
 };
 
-/* kind, block and position are those of a BbprofSite. */
 typedef struct BbprofPathStep {
-  uint32_t kind;
-  uint32_t block;
-  uint32_t position;
+  BbprofPlace place;
   uint32_t what; /* BbprofPathStepKind */
   uint64_t value;
 } BbprofPathStep;
@@ -231,7 +233,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 16, "mirrors src/view.rs");
-static_assert(sizeof(BbprofModuleView) == 136 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
+static_assert(sizeof(BbprofModuleView) == 136 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofPlace) == 12 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif
 

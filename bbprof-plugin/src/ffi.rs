@@ -6,8 +6,9 @@
 use crate::doctest::Doctest;
 use crate::options::Options;
 use crate::planner::{ModulePlan, plan_module};
-use crate::view::{self, Block, Call, Checksum, IrPathStep, IrSite, Location, Loop, QuietLoop, Successor};
+use crate::view::{self, Block, Call, Checksum, IrPathStep, IrPlace, IrSite, Location, Loop, QuietLoop, Successor};
 use bbprof_format::frequencies::Frequencies;
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -120,7 +121,9 @@ const _: () = {
             && size_of::<Loop>() == 24
             && size_of::<QuietLoop>() == 16
     );
-    assert!(size_of::<ModuleView>() == 136 && size_of::<Checksum>() == 8 && size_of::<IrSite>() == 20);
+    assert!(
+        size_of::<ModuleView>() == 136 && size_of::<Checksum>() == 8 && size_of::<IrPlace>() == 12 && size_of::<IrSite>() == 20
+    );
     assert!(
         size_of::<ArrayOut>() == 24
             && size_of::<FunctionPlanOut>() == 64
@@ -195,7 +198,7 @@ unsafe fn slice<'a, T>(data: *const T, len: u64) -> &'a [T] {
 
 /// # Safety
 /// As for [`slice`].
-unsafe fn text<'a>(text: Text) -> std::borrow::Cow<'a, str> {
+unsafe fn text<'a>(text: Text) -> Cow<'a, str> {
     // SAFETY: promised by the caller.
     String::from_utf8_lossy(unsafe { slice(text.data, text.size_bytes) })
 }
@@ -208,16 +211,13 @@ unsafe fn text<'a>(text: Text) -> std::borrow::Cow<'a, str> {
 pub unsafe extern "C" fn bbprof_plan_module(raw: *const ModuleView) -> *const ModulePlanOut {
     let planned = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: promised by the caller; the lengths belong to the pointers.
-        let (source, directory, llvm_version, module) = unsafe {
+        let module = unsafe {
             let raw = &*raw;
             let functions = slice(raw.functions, raw.num_functions);
-            let source = text(raw.source).into_owned();
-            let directory = text(raw.directory).into_owned();
-            let llvm_version = text(raw.llvm_version).into_owned();
-            let module = view::Module {
-                source: "",
-                directory: "",
-                llvm_version: "",
+            view::Module {
+                source: text(raw.source),
+                directory: text(raw.directory),
+                llvm_version: text(raw.llvm_version),
                 pic_without_pie: raw.pic_without_pie != 0,
                 strings: slice(raw.strings, raw.num_strings).iter().map(|t| text(*t).into_owned()).collect(),
                 locations: slice(raw.locations, raw.num_locations),
@@ -244,10 +244,8 @@ pub unsafe extern "C" fn bbprof_plan_module(raw: *const ModuleView) -> *const Mo
                         loop_blocks: slice(f.loop_blocks, f.num_loop_blocks),
                     })
                     .collect(),
-            };
-            (source, directory, llvm_version, module)
+            }
         };
-        let module = view::Module { source: &source, directory: &directory, llvm_version: &llvm_version, ..module };
         plan_module(&module, options()?)
     }));
     let plan = planned.unwrap_or_else(|_| Err("the planner panicked; this is a bug in bbprof".to_owned()));

@@ -138,8 +138,7 @@ pub(crate) fn build(function: &view::Function<'_>, comes_back: &[bool]) -> Graph
         let from = position as u32;
         let block = &function.blocks[node.block as usize];
         let edge = |to, kind, weight| Edge { from: Some(from), to, kind, successor: 0, multiplicity: 1, weight };
-        let is_last = nodes.get(position + 1).is_none_or(|next| next.block != node.block);
-        if !is_last {
+        if !is_last_of_block(&nodes, position) {
             edges.push(edge(Some(from + 1), EdgeKind::Return, block.weight));
             edges.push(edge(None, EdgeKind::Vanish, 0));
         } else if node.ends_in_call || function.block_successors(block).is_empty() {
@@ -155,6 +154,11 @@ pub(crate) fn build(function: &view::Function<'_>, comes_back: &[bool]) -> Graph
     let counted_loops = counted_loops::find(function, &nodes, &edges);
     let copies = edges.iter().map(|edge| copies_on(function, &nodes, edge)).collect();
     Graph { nodes, edges, weights, are_measured: false, counted_loops, copies }
+}
+
+/// Whether a node is the end of its block: others end in a call, with the rest of the block behind them.
+pub(crate) fn is_last_of_block(nodes: &[NodeSpan], position: usize) -> bool {
+    nodes.get(position + 1).is_none_or(|next| next.block != nodes[position].block)
 }
 
 /// Of more phis than this, most are not copied.

@@ -1,14 +1,17 @@
 //! The Rust core of the LLVM plugin.
 //!
-//! The C++ glue flattens the IR of a module into a [`view`]; [`planner`] cuts its blocks into nodes ([`graph`]), places the
-//! counters (`bbprof-flow`) and writes the manifest (`bbprof-format`); the glue then applies the plan to the IR. Only [`ffi`]
-//! sees raw pointers.
+//! The C++ glue flattens the IR of a module into a [`view`]; [`planner`] has its blocks cut into nodes ([`graph`]), described for the
+//! manifest ([`describe`], `bbprof-format`) and counters placed (`bbprof-flow`), and says where in the IR they stand ([`place`]); the glue
+//! then applies the plan. Only [`ffi`] sees raw pointers.
 
+mod describe;
 mod doctest;
 mod ffi;
 mod graph;
 mod options;
 mod paths;
+mod place;
 mod planner;
 mod select;
+mod strings;
 mod view;

@@ -4,13 +4,13 @@
 //! edges to that node are cut, and the register is a constant there.
 
 use crate::graph::Graph;
-use crate::planner::ir_site;
-use crate::view::{self, IrPathStep};
+use crate::place::on_edge;
+use crate::view::{self, IrPathStep, PathStepKind, PlaceKind};
 use bbprof_flow::{
     Cfg, Commit, Costs, CounterSite, EdgeId, PathNumbering, PathPlan, PathStep, Placement, Weights, obvious_loops, plan_counters,
     plan_counters_beside, plan_paths, price_of_counters, price_of_paths,
 };
-use bbprof_format::manifest::{Edge, EdgeKind, Function, Paths};
+use bbprof_format::manifest::{Edge, Function, Paths};
 
 /// What the manifest tells of the paths, and what the glue does.
 pub(crate) struct PlannedPaths {
@@ -105,19 +105,17 @@ pub(crate) fn plan(
     }
     let cuts = numbering.cuts().iter().map(|cut| cut.index() as u32).collect();
     let mut steps: Vec<(Turn, IrPathStep)> = Vec::new();
-    for ((id, edge), on_edge) in cfg.edge_ids().zip(&function.edges).zip(&plan.steps) {
-        if on_edge.is_empty() {
-            continue;
-        }
-        let (turn, kind, block, position) = place(id, edge, function, graph);
-        steps.extend(on_edge.iter().map(|step| {
+    for (edge, of_edge) in function.edges.iter().zip(&plan.steps).filter(|(_, steps)| !steps.is_empty()) {
+        let place = on_edge(edge, function, graph);
+        let turn = turn(place.kind, edge);
+        steps.extend(of_edge.iter().map(|step| {
             let (what, value) = match *step {
-                PathStep::Set(value) => (view::PATH_SET, value),
-                PathStep::Add(value) => (view::PATH_ADD, value),
-                PathStep::Count(Commit::At(value)) => (view::PATH_COUNT_AT, value),
-                PathStep::Count(Commit::Behind(value)) => (view::PATH_COUNT_BEHIND, value),
+                PathStep::Set(value) => (PathStepKind::Set, value),
+                PathStep::Add(value) => (PathStepKind::Add, value),
+                PathStep::Count(Commit::At(value)) => (PathStepKind::CountAt, value),
+                PathStep::Count(Commit::Behind(value)) => (PathStepKind::CountBehind, value),
             };
-            (turn, IrPathStep { kind, block, position, what, value })
+            (turn, IrPathStep { place, what, value })
         }));
     }
     // Stable: the steps of one edge stay in their order.
@@ -221,24 +219,12 @@ fn into_returns_twice(function: &Function, graph: &Graph, view: &view::Function<
     (0..).zip(&function.edges).filter(|(_, edge)| is_into(edge)).map(|(id, _)| EdgeId::new(id)).collect()
 }
 
-/// Where code on an edge stands.
-fn place(id: EdgeId, edge: &Edge, function: &Function, graph: &Graph) -> (Turn, u32, u32, u32) {
-    if let (EdgeKind::Vanish, Some(from)) = (edge.kind, edge.from) {
-        let node = &graph.nodes[from as usize];
-        let is_last = graph.nodes.get(from as usize + 1).is_none_or(|next| next.block != node.block);
-        // A terminator that calls is the end of its block; other calls that end a node have the rest of the block behind them.
-        return if is_last {
-            (Turn::Leave, view::SITE_END, node.block, 0)
-        } else {
-            (Turn::Vanish, view::SITE_BEFORE, node.block, node.end - 1)
-        };
-    }
-    let site = ir_site(CounterSite::Edge(id), 0, function, graph);
-    let turn = match (site.kind, edge.to) {
-        (view::SITE_SPLIT, _) => Turn::Split,
-        (view::SITE_END, _) => Turn::Leave,
+/// Where code on an edge that stands at this kind of place belongs.
+fn turn(kind: PlaceKind, edge: &Edge) -> Turn {
+    match (kind, edge.to) {
+        (PlaceKind::Split, _) => Turn::Split,
+        (PlaceKind::End, _) => Turn::Leave,
         (_, None) => Turn::Vanish,
         (_, Some(_)) => Turn::Enter,
-    };
-    (turn, site.kind, site.block, site.position)
+    }
 }

@@ -3,6 +3,8 @@
 //! These are plain data: positions refer to the arrays of the same view, `+ 1` fields use 0 for "none". [`crate::ffi`]
 //! turns the raw structures into the slices of [`Module`] and [`Function`].
 
+use std::borrow::Cow;
+
 /// `BbprofLocation`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -130,9 +132,9 @@ pub(crate) struct Function<'a> {
 /// `BbprofModuleView`, its arrays as slices.
 #[derive(Clone, Debug)]
 pub(crate) struct Module<'a> {
-    pub source: &'a str,
-    pub directory: &'a str,
-    pub llvm_version: &'a str,
+    pub source: Cow<'a, str>,
+    pub directory: Cow<'a, str>,
+    pub llvm_version: Cow<'a, str>,
     pub pic_without_pie: bool,
     pub strings: Vec<String>,
     pub locations: &'a [Location],
@@ -155,36 +157,104 @@ impl Function<'_> {
     }
 }
 
-pub(crate) const SITE_BEFORE: u32 = 0;
-pub(crate) const SITE_END: u32 = 1;
-pub(crate) const SITE_SPLIT: u32 = 2;
-pub(crate) const SITE_LANDING: u32 = 3;
-pub(crate) const SITE_LOOP: u32 = 4;
+/// `BbprofPlaceKind`.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlaceKind {
+    /// Before an instruction of the block; 0 = its first insertion point.
+    Before = 0,
+    /// Before the block's terminator.
+    End = 1,
+    /// In a new block on a successor slot, and all slots with the same target.
+    Split = 2,
+    /// In the target of a slot, for control that comes by it.
+    Landing = 3,
+    /// In front of a loop of the view; the block is its latch.
+    Loop = 4,
+}
+
+/// `BbprofPlace`: where in the IR code is to stand.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IrPlace {
+    pub kind: PlaceKind,
+    pub block: u32,
+    /// Of the instruction, slot or loop.
+    pub position: u32,
+}
 
 /// `BbprofSite`: where in the IR a counter is incremented.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IrSite {
-    pub kind: u32,
-    pub block: u32,
-    pub position: u32,
+    pub place: IrPlace,
     pub counter: u32,
     /// Quiet loop, position + 1, in a register of which it stands; 0: in memory.
     pub register_loop: u32,
 }
 
-pub(crate) const PATH_SET: u32 = 0;
-pub(crate) const PATH_ADD: u32 = 1;
-pub(crate) const PATH_COUNT_AT: u32 = 2;
-pub(crate) const PATH_COUNT_BEHIND: u32 = 3;
+/// `BbprofPathStepKind`.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PathStepKind {
+    Set = 0,
+    Add = 1,
+    CountAt = 2,
+    CountBehind = 3,
+}
 
 /// `BbprofPathStep`: what code does with the path register, and where.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IrPathStep {
-    pub kind: u32,
-    pub block: u32,
-    pub position: u32,
-    pub what: u32,
+    pub place: IrPlace,
+    pub what: PathStepKind,
     pub value: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bbprof_format::manifest::Storage;
+
+    /// Sizes do not tell when two values are mixed up.
+    #[test]
+    fn values_are_those_of_the_header() {
+        let header = include_str!("../glue/plan_abi.h");
+        for (name, value) in [
+            ("CALL_MAY_VANISH", CALL_MAY_VANISH),
+            ("CALL_ENDS_FUNCTION", CALL_ENDS_FUNCTION),
+            ("CALL_INTRINSIC", CALL_INTRINSIC),
+            ("CALL_RETURNS_TWICE", CALL_RETURNS_TWICE),
+            ("CALL_RETURNS_BY_OTHER", CALL_RETURNS_BY_OTHER),
+            ("CALLEE_SYMBOL", CALLEE_SYMBOL),
+            ("CALLEE_INDIRECT", CALLEE_INDIRECT),
+            ("TERMINATOR_JUMP", TERMINATOR_JUMP),
+            ("TERMINATOR_BRANCH", TERMINATOR_BRANCH),
+            ("TERMINATOR_SWITCH", TERMINATOR_SWITCH),
+            ("TERMINATOR_INVOKE", TERMINATOR_INVOKE),
+            ("TERMINATOR_CALLBR", TERMINATOR_CALLBR),
+            ("TERMINATOR_RESUME", TERMINATOR_RESUME),
+            ("LINKAGE_INTERNAL", LINKAGE_INTERNAL),
+            ("LINKAGE_COMDAT", LINKAGE_COMDAT),
+            ("PLACE_BEFORE", PlaceKind::Before as u32),
+            ("PLACE_END", PlaceKind::End as u32),
+            ("PLACE_SPLIT", PlaceKind::Split as u32),
+            ("PLACE_LANDING", PlaceKind::Landing as u32),
+            ("PLACE_LOOP", PlaceKind::Loop as u32),
+            ("PATH_SET", PathStepKind::Set as u32),
+            ("PATH_ADD", PathStepKind::Add as u32),
+            ("PATH_COUNT_AT", PathStepKind::CountAt as u32),
+            ("PATH_COUNT_BEHIND", PathStepKind::CountBehind as u32),
+            ("STORAGE_TLS", Storage::Tls as u32),
+            ("STORAGE_DELTA", Storage::Delta as u32),
+            ("STORAGE_SHARED", Storage::Shared as u32),
+            ("STORAGE_ATOMIC", Storage::Atomic as u32),
+        ] {
+            let begin = format!("BBPROF_{name} = ");
+            let (_, rest) = header.split_once(&begin).unwrap_or_else(|| panic!("{begin}"));
+            let digits = rest.split(|c: char| !c.is_ascii_digit()).next();
+            assert_eq!(digits.and_then(|digits| digits.parse().ok()), Some(value), "{name}");
+        }
+    }
 }
