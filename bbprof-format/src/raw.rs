@@ -81,8 +81,10 @@ mod checksum;
 mod ending;
 mod endings;
 mod entry;
+mod frame;
 mod hashed;
 mod identity;
+mod image_draft;
 mod read;
 #[cfg(test)]
 mod tests;

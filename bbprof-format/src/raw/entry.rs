@@ -7,7 +7,7 @@ use crate::words::{digest_at, u16_at, u32_at, u64_at};
 use std::collections::BTreeMap;
 
 pub(super) const ENTRY_BYTES: usize = 64;
-const TEXT_BYTES: usize = 48;
+pub(super) const TEXT_BYTES: usize = 48;
 /// Stands for the process where an image is asked for.
 pub(super) const PROCESS: u32 = u32::MAX;
 

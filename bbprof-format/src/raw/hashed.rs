@@ -1,6 +1,6 @@
 //! Records of hashed paths: from the bytes of a file to executions by path.
 
-use super::{HEADER_BYTES, KIND, PAGE_BYTES};
+use super::KIND;
 use crate::words::u64_at;
 use crate::{FormatError, HashedPath};
 use std::collections::BTreeMap;
@@ -12,31 +12,14 @@ pub(super) const RUNNING_RECORD_BYTES: u32 = 48;
 /// By counter and path number: the count, and the count at the last reset.
 pub(super) type HashedSums = BTreeMap<(u64, u64), (u64, u64)>;
 
-/// The bytes of records that an entry names.
-pub(super) fn records_bytes(
-    bytes: &[u8],
-    record_bytes: u32,
-    offset: u64,
-    records: u64,
-    complete: bool,
-) -> Result<&[u8], FormatError> {
-    let place = || format!("{records} records of paths at byte {offset}");
+/// Refuses records of another size than those of such a file have.
+pub(super) fn check_record_bytes(record_bytes: u32, complete: bool) -> Result<(), FormatError> {
     let expected = if complete { COMPLETE_RECORD_BYTES } else { RUNNING_RECORD_BYTES };
-    if record_bytes != expected {
-        return Err(KIND.malformed(format!("records of paths have {record_bytes} bytes, expected {expected}")));
+    if record_bytes == expected {
+        Ok(())
+    } else {
+        Err(KIND.malformed(format!("records of paths have {record_bytes} bytes, expected {expected}")))
     }
-    let size =
-        records.checked_mul(u64::from(record_bytes)).filter(|size| *size <= u64::MAX / 4).ok_or_else(|| KIND.malformed(place()))?;
-    let filled = if complete { size } else { size.next_multiple_of(PAGE_BYTES) };
-    let last = offset.checked_add(filled).ok_or_else(|| KIND.malformed(place()))?;
-    if last > bytes.len() as u64 - if complete { 8 } else { 0 } {
-        return Err(KIND.truncated(last, bytes));
-    }
-    let alignment = if complete { 8 } else { PAGE_BYTES };
-    if offset < HEADER_BYTES as u64 || !offset.is_multiple_of(alignment) {
-        return Err(KIND.malformed(place()));
-    }
-    Ok(&bytes[offset as usize..(offset + size) as usize])
 }
 
 /// Adds records to `sums`; the image has `num_counters` counters.

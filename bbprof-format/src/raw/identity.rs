@@ -2,7 +2,7 @@
 
 use super::HEADER_BYTES;
 use super::checksum::unguard;
-use super::read::check_header;
+use super::frame::check_header;
 use crate::words::{u32_at, u64_at};
 
 /// Names one run of one program in one process.
