@@ -28,6 +28,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     let mut faults = Vec::new();
     check_arrows(&mut faults)?;
     check_architecture(&mut faults)?;
+    check_glossary(&mut faults)?;
     for file in sources()? {
         check_source(&file, &mut faults)?;
     }
@@ -81,6 +82,20 @@ fn named_paths(text: &str) -> impl Iterator<Item = &str> {
         let is_word = !word.contains([' ', '<', '*', '$', '(', ':', '~', '=']) && !word.starts_with(['-', '.', '/']);
         is_word && (word.contains('/') || [".rs", ".md", ".toml", ".c", ".h", ".cpp"].iter().any(|end| word.ends_with(end)))
     })
+}
+
+/// The words of `GLOSSARY.md` are in order.
+fn check_glossary(faults: &mut Vec<String>) -> Result<()> {
+    let text = fs::read_to_string(root().join("GLOSSARY.md")).context("GLOSSARY.md")?;
+    faults.extend(out_of_order(&text).map(|word| format!("GLOSSARY.md: {word} is not behind the words before it in the alphabet")));
+    Ok(())
+}
+
+/// The word of the first row of a table that does not come behind the one before.
+fn out_of_order(text: &str) -> Option<String> {
+    let rows = text.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    let words: Vec<String> = rows.filter_map(|row| Some(row.split('|').nth(1)?.trim().to_lowercase())).collect();
+    words.windows(2).find(|pair| pair[0] >= pair[1]).map(|pair| pair[1].clone())
 }
 
 /// All our sources, sorted: Rust, C, C++; not what was built, and not the programs under test.
@@ -158,6 +173,12 @@ mod tests {
     fn paths_are_told_from_other_code() {
         let text = "`bbprof-flow/src/plan.rs` and `README.md`, not `cargo xtask`, `-Clinker=a/b`, `~/.cache/x`, `a<b>/c`";
         assert_eq!(named_paths(text).collect::<Vec<_>>(), ["bbprof-flow/src/plan.rs", "README.md"]);
+    }
+
+    #[test]
+    fn words_are_in_order() {
+        assert_eq!(out_of_order("| word | meaning |\n|---|---|\n| a b | x |\n| X | y |\n"), None);
+        assert_eq!(out_of_order("|---|---|\n| edge | x |\n| block | y |\n").as_deref(), Some("block"));
     }
 
     #[test]
