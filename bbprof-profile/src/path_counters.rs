@@ -1,7 +1,8 @@
 //! Functions whose paths were asked for: from the counters of their paths, and those of edges whose paths are obvious, to the counts of all.
 
-use crate::solve::{PathCounts, node_of};
-use bbprof_flow::{Cfg, CounterPlan, CounterSite, ObviousGraph, PathNumbering, Solution, check, check_sites, solve};
+use crate::fault::Fault;
+use crate::solve::{PathCounts, solve_and_check};
+use bbprof_flow::{Cfg, CounterPlan, CounterSite, ObviousGraph, PathNumbering, Solution, check_sites};
 use bbprof_format::HashedPath;
 use bbprof_format::manifest::Function;
 
@@ -37,34 +38,31 @@ impl<'a> PathCounters<'a> {
 
     /// The paths taken, and the nodes and edges that follow: the solver gets the edges that code could count, so that
     /// conservation is proven as for any other counters, and what vanished must be what the paths say.
-    pub(crate) fn solve(&self, numbering: &PathNumbering) -> Result<(Solution, PathCounts), (Option<usize>, String)> {
-        let whole = |what: String| (None, what);
-        let cfg = self.function.cfg().map_err(|e| whole(e.to_string()))?;
-        let (mut paths, mut edges) = self.settled(numbering).map_err(whole)?;
+    pub(crate) fn solve(&self, numbering: &PathNumbering) -> Result<(Solution, PathCounts), Fault> {
+        let cfg = self.function.cfg()?;
+        let (mut paths, mut edges) = self.settled(numbering)?;
         let graph = ObviousGraph::new(&cfg, numbering);
-        graph.solve(&self.sites(), self.of_sites, &mut edges).map_err(|e| (node_of(&e), e.to_string()))?;
+        graph.solve(&self.sites(), self.of_sites, &mut edges)?;
         paths.extend(numbering.obvious_counts(&cfg, &edges));
         Ok((proven(&cfg, &edges)?, paths))
     }
 }
 
 /// The counts of nodes and edges, when these edges are a flow.
-fn proven(cfg: &Cfg, edges: &[i128]) -> Result<Solution, (Option<usize>, String)> {
+fn proven(cfg: &Cfg, edges: &[i128]) -> Result<Solution, Fault> {
     let plan = CounterPlan { sites: check_sites(cfg) };
     let counts = plan.sites.iter().map(|site| {
         let (CounterSite::Edge(edge) | CounterSite::PhiEdge(edge)) = site else { unreachable!("check sites are on edges") };
-        u64::try_from(edges[edge.index()]).map_err(|_| {
-            let node = cfg.edge(*edge).from.node().map(|node| node.index());
-            (node, format!("edge {} was taken {} times, say its paths", edge.index(), edges[edge.index()]))
-        })
+        let taken = edges[edge.index()];
+        let wrong = || Fault::at_source(cfg.edge(*edge), format!("edge {} was taken {taken} times, say its paths", edge.index()));
+        u64::try_from(taken).map_err(|_| wrong())
     });
     let counts: Vec<u64> = counts.collect::<Result<_, _>>()?;
-    let solution = solve(cfg, &plan, &counts).map_err(|e| (node_of(&e), e.to_string()))?;
-    check(cfg, &plan, &counts, &solution).map_err(|e| (None, format!("the checker refuses the solution: {e}")))?;
+    let solution = solve_and_check(cfg, &plan, &counts)?;
     for (edge, (solved, walked)) in cfg.edges().iter().zip(solution.edges.iter().zip(edges)) {
         if *solved != Some(*walked) {
-            let node = edge.from.node().map(|node| node.index());
-            return Err((node, format!("paths say that {walked} activations vanished, the flow around says {solved:?}")));
+            let reason = format!("paths say that {walked} activations vanished, the flow around says {solved:?}");
+            return Err(Fault::at_source(edge, reason));
         }
     }
     Ok(solution)

@@ -4,14 +4,16 @@
 //! shares nothing with the solver. What cannot be solved is reported with its reason and has no counts: an unknown count
 //! is never a zero.
 
+use crate::copies::Candidate;
+use crate::fault::Fault;
 use crate::interrupted::Explained;
 use crate::path_counters::PathCounters;
 use crate::{Image, ProfileError, demangle, interrupted, interrupted_paths};
-use bbprof_flow::{CounterPlan, Solution, SolveError, check, solve};
-use bbprof_format::manifest::{Function, Linkage, Site};
+use bbprof_flow::{Cfg, CounterPlan, Solution, check, solve};
+use bbprof_format::manifest::{Function, Site};
 use bbprof_format::merged::ImageCounters;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// How often each path was taken, by path number; paths that were not are left out.
 pub type PathCounts = BTreeMap<u64, i128>;
@@ -72,15 +74,6 @@ pub struct SolvedImage {
     pub differences: Vec<Inexact>,
 }
 
-/// A function to solve: the first of its copies.
-struct Candidate {
-    module: u32,
-    function: u32,
-    copies: u32,
-    /// A copy that shares the counters but not the graph, by its module's origin.
-    conflict: Option<String>,
-}
-
 impl Image {
     /// Solves the counters of this image.
     ///
@@ -130,35 +123,6 @@ impl Image {
         Ok(())
     }
 
-    /// The functions of the modules that are in the image, copies of one function joined.
-    fn candidates(&self, presence: &[bool]) -> Vec<Candidate> {
-        let mut candidates: Vec<Candidate> = Vec::new();
-        let mut seen = HashMap::new();
-        for (module_position, linked) in self.modules.iter().enumerate() {
-            if linked.optional.is_some_and(|position| !presence[position as usize]) {
-                continue;
-            }
-            for (position, function) in linked.module.functions.iter().enumerate() {
-                let candidate = Candidate { module: module_position as u32, function: position as u32, copies: 1, conflict: None };
-                if function.num_counters() == 0 {
-                    candidates.push(candidate);
-                    continue;
-                }
-                let first = *seen.entry(linked.counters_key(function)).or_insert(candidates.len());
-                match candidates.get_mut(first) {
-                    None => candidates.push(candidate),
-                    Some(kept) => {
-                        kept.copies += 1;
-                        if !same_graph(&self.modules[kept.module as usize].module.functions[kept.function as usize], function) {
-                            kept.conflict = Some(linked.origin.clone());
-                        }
-                    }
-                }
-            }
-        }
-        candidates
-    }
-
     fn solve_or_remember(&self, candidate: &Candidate, counters: &ImageCounters) -> Outcome {
         let linked = &self.modules[candidate.module as usize];
         let function = &linked.module.functions[candidate.function as usize];
@@ -204,91 +168,36 @@ impl Image {
             let why = "there was no memory for them, or they came before the runtime began";
             return Outcome::Inexact(inexact(name, None, format!("{lost} executions of paths were not recorded: {why}")));
         }
-        let counters = || PathCounters::new(function, of_paths, linked.hashed_paths(function, counters), of_sites);
-        let solved = match function.path_numbering() {
-            None => solved(function, planned).map(|solution| (solution, None)),
-            Some(numbering) => numbering
-                .map_err(|reason| (None, reason))
-                .and_then(|numbering| counters().solve(&numbering))
-                .map(|(solution, paths)| (solution, Some(paths))),
+        let counts_paths = function.paths.is_some();
+        let counters =
+            counts_paths.then(|| PathCounters::new(function, of_paths, linked.hashed_paths(function, counters), of_sites));
+        let (Counts { solution, paths }, interrupted) = match counts_of(function, planned, counters.as_ref()) {
+            Ok(counts) => (counts, None),
+            Err(fault) => match explained(function, planned, counters.as_ref()) {
+                Some(Explained { words, blocks, solution, paths }) => {
+                    let inexact = inexact(name.clone(), None, format!("{words} ({})", fault.reason));
+                    (Counts { solution, paths }, Some(Inexact { interrupted: Some(blocks), ..inexact }))
+                }
+                None => return Outcome::Inexact(inexact(name, fault.block(function), fault.reason)),
+            },
         };
-        let mut interrupted = None;
-        let (solution, paths) = match solved {
-            Ok(solved) => solved,
-            Err((node, reason)) => {
-                let explained = match function.paths {
-                    None => interrupted::explain(function, planned),
-                    Some(_) => interrupted_paths::explain(&counters()),
-                };
-                let Some(Explained { words, blocks, solution, paths }) = explained else {
-                    let block = node.and_then(|node| function.nodes.get(node)).map(|node| node.block);
-                    return Outcome::Inexact(inexact(name, block, reason));
-                };
-                let inexact = inexact(name.clone(), None, format!("{words} ({reason})"));
-                interrupted = Some(Inexact { interrupted: Some(blocks), ..inexact });
-                (solution, paths)
-            }
-        };
-        let mut compared = 0;
-        let mut differences = Vec::new();
         // Which counts are off is known already.
         let checks = if interrupted.is_none() { checks } else { &[] };
-        for (site, counted) in function.check_sites.iter().zip(checks) {
-            let (block, what, solved) = solved_at(function, &solution, *site);
-            compared += 1;
-            if solved != Some(i128::from(*counted)) {
-                let solved = solved.map_or_else(|| "nothing".to_owned(), |count| count.to_string());
-                let reason = format!("{what}: its own counter says {counted}, the planned counters give {solved}");
-                differences.push(inexact(name.clone(), block, reason));
-            }
-        }
-        let instructions = function
-            .nodes
-            .iter()
-            .zip(&solution.nodes)
-            .map(|(node, count)| u128::from(node.num_instructions()) * u128::from(*count));
-        let instructions = instructions.sum();
-        let entries = entries(function, &solution);
+        let differences = differences(function, &solution, checks)
+            .map(|Difference { block, reason }| inexact(name.clone(), block, reason))
+            .collect();
         let counts = FunctionCounts {
             module: candidate.module,
             function: candidate.function,
             name,
-            entries,
-            instructions,
+            entries: entries(function, &solution),
+            instructions: instructions(function, &solution),
             nodes: solution.nodes,
             edges: solution.edges,
             paths,
             copies: candidate.copies,
         };
-        Outcome::Solved { counts, interrupted, compared, differences }
-    }
-
-    /// Copies of a COMDAT function that differ in shape have counters of their own, but the linker keeps one copy. Those that
-    /// did not run while another one did are the ones it dropped; when none ran, the first one stands for all.
-    fn drop_unlinked_copies(&self, solved: &mut SolvedImage) {
-        let mut variants: HashMap<&str, (usize, bool)> = HashMap::new();
-        let manifest = |counts: &FunctionCounts| {
-            let module = &self.modules[counts.module as usize].module;
-            let function = &module.functions[counts.function as usize];
-            (function.linkage == Linkage::Comdat).then(|| module.string(function.symbol))
-        };
-        let ran = |counts: &FunctionCounts| counts.nodes.iter().any(|count| *count > 0);
-        for (position, counts) in solved.functions.iter().enumerate() {
-            if let Some(symbol) = manifest(counts) {
-                let variant = variants.entry(symbol).or_insert((position, false));
-                variant.1 |= ran(counts);
-            }
-        }
-        let mut position = 0;
-        solved.functions.retain(|counts| {
-            let keep = match manifest(counts).and_then(|symbol| variants.get(symbol)) {
-                None => true,
-                Some((_, true)) => ran(counts),
-                Some((first, false)) => *first == position,
-            };
-            position += 1;
-            keep
-        });
+        Outcome::Solved { counts, interrupted, compared: checks.len() as u64, differences }
     }
 }
 
@@ -299,34 +208,51 @@ pub(crate) enum Outcome {
     Inexact(Inexact),
 }
 
-/// Copies that share counters must share the graph and the places of the counters; what stands in the blocks may differ.
-fn same_graph(a: &Function, b: &Function) -> bool {
-    let key = |edge: &bbprof_format::manifest::Edge| (edge.from, edge.to, edge.kind, edge.successor, edge.multiplicity);
-    a.shape == b.shape
-        && a.sites == b.sites
-        && a.paths == b.paths
-        && a.check_sites == b.check_sites
-        && a.nodes.len() == b.nodes.len()
-        && a.edges.len() == b.edges.len()
-        && a.edges.iter().map(key).eq(b.edges.iter().map(key))
+/// What the counters of a function say.
+struct Counts {
+    solution: Solution,
+    paths: Option<PathCounts>,
 }
 
-/// Solves and checks; the error names the node where it shows, if it is one.
-fn solved(function: &Function, planned: &[u64]) -> Result<Solution, (Option<usize>, String)> {
-    let cfg = function.cfg().map_err(|e| (None, e.to_string()))?;
-    let plan: CounterPlan = function.plan();
-    let solution = solve(&cfg, &plan, planned).map_err(|e| (node_of(&e), e.to_string()))?;
-    check(&cfg, &plan, planned, &solution).map_err(|e| (None, format!("the checker refuses the solution: {e}")))?;
+fn counts_of(function: &Function, planned: &[u64], counters: Option<&PathCounters<'_>>) -> Result<Counts, Fault> {
+    let Some((counters, numbering)) = counters.zip(function.path_numbering()) else {
+        let solution = solve_and_check(&function.cfg()?, &function.plan(), planned)?;
+        return Ok(Counts { solution, paths: None });
+    };
+    let (solution, paths) = counters.solve(&numbering?)?;
+    Ok(Counts { solution, paths: Some(paths) })
+}
+
+/// Solves counters of nodes and edges, and has the solution checked.
+pub(crate) fn solve_and_check(cfg: &Cfg, plan: &CounterPlan, counts: &[u64]) -> Result<Solution, Fault> {
+    let solution = solve(cfg, plan, counts)?;
+    check(cfg, plan, counts, &solution).map_err(|e| format!("the checker refuses the solution: {e}"))?;
     Ok(solution)
 }
 
-/// The node where an inconsistency shows.
-pub(crate) fn node_of(error: &SolveError) -> Option<usize> {
-    match error {
-        SolveError::NodeUndetermined { node } | SolveError::NodeOutOfRange { node, .. } => Some(node.index()),
-        SolveError::NotConserved { at, .. } => at.node().map(|node| node.index()),
-        _ => None,
+/// What the counters say if activations were interrupted, when that explains them.
+fn explained(function: &Function, planned: &[u64], counters: Option<&PathCounters<'_>>) -> Option<Explained> {
+    match counters {
+        None => interrupted::explain(function, planned),
+        Some(counters) => interrupted_paths::explain(counters),
     }
+}
+
+/// A counter of check mode that does not agree with the solution.
+struct Difference {
+    block: Option<u32>,
+    reason: String,
+}
+
+fn differences(function: &Function, solution: &Solution, checks: &[u64]) -> impl Iterator<Item = Difference> {
+    function.check_sites.iter().zip(checks).filter_map(|(site, counted)| {
+        let (block, what, solved) = solved_at(function, solution, *site);
+        if solved == Some(i128::from(*counted)) {
+            return None;
+        }
+        let solved = solved.map_or_else(|| "nothing".to_owned(), |count| count.to_string());
+        Some(Difference { block, reason: format!("{what}: its own counter says {counted}, the planned counters give {solved}") })
+    })
 }
 
 /// What the solution says of a counter's place: the block, the place in words, and the count.
@@ -344,6 +270,12 @@ fn solved_at(function: &Function, solution: &Solution, site: Site) -> (Option<u3
             (edge.from.or(edge.to).map(block_of), what, solution.edges[position as usize])
         }
     }
+}
+
+/// The sum over all nodes of count times instructions.
+fn instructions(function: &Function, solution: &Solution) -> u128 {
+    let nodes = function.nodes.iter().zip(&solution.nodes);
+    nodes.map(|(node, count)| u128::from(node.num_instructions()) * u128::from(*count)).sum()
 }
 
 /// Executions of X -> entry; where the placement leaves that edge open, those of the entry less the edges back to it.
