@@ -12,7 +12,9 @@
 //! the call, whether the call returns or not; of those that reached a call, [`PathNumbering::settle`] takes those away that were counted
 //! behind it. When setjmp returns a second time, more are counted behind the call than before: such paths may have negative counts.
 
+mod arcs;
 mod cheap_cuts;
+mod counted;
 mod dag;
 mod doubt;
 mod limit;

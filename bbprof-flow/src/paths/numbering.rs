@@ -4,13 +4,13 @@
 //! has as many paths as its arcs together. Siblings may stand in any order; the hottest comes first, so that its value is 0. At ROOT, those to parts
 //! with obvious paths come last ([`super::parts`]): so the paths that need counters of their own have the lowest numbers.
 
+use super::arcs::{Arc, ArcKind, ROOT, Vertex, unnumbered_arcs};
 use super::dag::Acyclic;
 use super::limit::{cut_to_limit, paths_from};
 use super::parts::Parts;
-use crate::cfg::{Cfg, EdgeId, Endpoint, NodeId};
+use crate::cfg::{Cfg, EdgeId, NodeId};
 use crate::costs::Weights;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// The numbered DAG of one graph.
@@ -24,61 +24,24 @@ pub struct PathNumbering {
     /// By arc: all that finding a path needs, small, because that is bound by memory.
     steps: Vec<Step>,
     /// By vertex: the value of its vanishing edge.
-    vanish: Vec<Option<u64>>,
+    pub(super) vanish: Vec<Option<u64>>,
     num_paths: u64,
     num_counted: u64,
     cuts: Vec<EdgeId>,
-    num_edges: usize,
+    pub(super) num_edges: usize,
     /// By node.
     is_obvious: Vec<bool>,
 }
 
-/// ROOT, a node or EXIT: 0, 1 + node, 1 + number of nodes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Vertex(pub(super) u32);
-
-pub(super) const ROOT: Vertex = Vertex(0);
-
-impl Vertex {
-    pub(super) fn of(node: NodeId) -> Self {
-        Self(node.index() as u32 + 1)
-    }
-
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// An edge of the DAG.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arc {
-    pub(super) from: Vertex,
-    pub(super) to: Vertex,
-    pub(super) what: ArcKind,
-    pub(super) weight: u128,
-    pub(super) value: u64,
-}
-
 /// An arc as a path takes it.
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    value: u64,
-    to: Vertex,
+pub(super) struct Step {
+    pub(super) value: u64,
+    pub(super) to: Vertex,
     /// `None` for a beginning at a head.
-    edge: Option<EdgeId>,
+    pub(super) edge: Option<EdgeId>,
     /// It is on one path only.
-    defines: bool,
-}
-
-/// What an arc stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ArcKind {
-    /// An edge of the graph that is not cut.
-    Edge(EdgeId),
-    /// The end of a path on a cut edge.
-    End(EdgeId),
-    /// The beginning of a path at a head, behind any cut edge to it.
-    Start(NodeId),
+    pub(super) defines: bool,
 }
 
 /// Where a path begins.
@@ -194,41 +157,22 @@ impl PathNumbering {
         }
         let parts = Parts::of(cfg, acyclic, is_cut);
         let is_obvious: Vec<bool> = cfg.node_ids().map(|node| parts.is_obvious(node)).collect();
-        let node_of = |vertex: Vertex| (vertex != ROOT && vertex != exit).then(|| NodeId::new(vertex.0 - 1));
+        let node_of = |vertex: Vertex| (vertex != ROOT && vertex != exit).then(|| vertex.node());
         let mut arcs = unnumbered_arcs(cfg, weights, acyclic, is_cut, exit);
         // What leads to no end is on no path.
         arcs.retain(|arc| paths[arc.to.index()] > 0);
         let begins_obvious = |arc: &Arc| arc.from == ROOT && node_of(arc.to).is_some_and(|node| is_obvious[node.index()]);
         // Where weights are equal, the order of the edges decides, which `sort` keeps.
         arcs.sort_by_key(|arc| (arc.from, begins_obvious(arc), Reverse(arc.weight)));
-        let mut first = vec![0_u32; num_vertices + 1];
-        for arc in &arcs {
-            first[arc.from.index() + 1] += 1;
-        }
-        for vertex in 0..num_vertices {
-            first[vertex + 1] += first[vertex];
-        }
-        let mut sum = 0_u128;
-        for position in 0..arcs.len() {
-            if position > 0 && arcs[position - 1].from != arcs[position].from {
-                sum = 0;
-            }
-            // Each vertex has an arc from ROOT or from a vertex before it, so no value exceeds the number of paths.
-            arcs[position].value = u64::try_from(sum).ok()?;
-            sum = sum.checked_add(paths[arcs[position].to.index()])?;
-        }
+        give_values(&mut arcs, &paths)?;
         let mut from_root = arcs.iter().filter(|arc| arc.from == ROOT).map(|arc| paths[arc.to.index()]);
         let num_paths = from_root.try_fold(0_u128, u128::checked_add)?;
         let num_paths = u64::try_from(num_paths).ok().filter(|number| *number <= Self::MOST_PATHS)?;
         let num_counted = arcs.iter().find(|arc| begins_obvious(arc)).map_or(num_paths, |arc| arc.value);
         let cuts = cfg.edge_ids().filter(|edge| is_cut[edge.index()]).collect();
-        let edge = |what| match what {
-            ArcKind::Edge(edge) | ArcKind::End(edge) => Some(edge),
-            ArcKind::Start(_) => None,
-        };
         let step = |arc: &Arc| {
             let defines = parts.defines(node_of(arc.from), node_of(arc.to));
-            Step { value: arc.value, to: arc.to, edge: edge(arc.what), defines }
+            Step { value: arc.value, to: arc.to, edge: arc.what.edge(), defines }
         };
         let steps = arcs.iter().map(step).collect();
         let mut vanish = vec![None; num_vertices];
@@ -237,6 +181,7 @@ impl PathNumbering {
                 vanish[arc.from.index()] = Some(arc.value);
             }
         }
+        let first = first_arcs(&arcs, num_vertices);
         let num_edges = cfg.num_edges();
         Some(Self { num_vertices, arcs, first, steps, vanish, num_paths, num_counted, cuts, num_edges, is_obvious })
     }
@@ -283,7 +228,7 @@ impl PathNumbering {
         let mut start = None;
         self.walk(number, |step, _| {
             if start.is_none() {
-                start = Some(step.edge.map_or_else(|| PathStart::Head(NodeId::new(step.to.0 - 1)), PathStart::Entry));
+                start = Some(step.edge.map_or_else(|| PathStart::Head(step.to.node()), PathStart::Entry));
             }
             edges.extend(step.edge);
         })?;
@@ -291,7 +236,7 @@ impl PathNumbering {
     }
 
     /// The arcs of a path in order, each with the sum of the values up to it.
-    fn walk(&self, number: u64, mut visit: impl FnMut(Step, u64)) -> Result<(), PathError> {
+    pub(super) fn walk(&self, number: u64, mut visit: impl FnMut(Step, u64)) -> Result<(), PathError> {
         if number >= self.num_paths {
             return Err(PathError::NoSuchPath { number, num_paths: self.num_paths });
         }
@@ -310,81 +255,6 @@ impl PathNumbering {
             at = taken.to;
         }
         Ok(())
-    }
-
-    /// From what code counted to how often each path was taken, by path number; paths that were not are left out.
-    ///
-    /// The count of a path that ends in a call is that of all who reached the call on it. Those who came back were counted again further
-    /// on: at the next call, or where their path ended. What is left vanished.
-    ///
-    /// # Errors
-    /// When a number is that of no path.
-    pub fn settle(&self, counts: impl IntoIterator<Item = (u64, u64)>) -> Result<BTreeMap<u64, i128>, PathError> {
-        let mut settled: BTreeMap<u64, i128> = BTreeMap::new();
-        for (number, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
-            *settled.entry(number).or_default() += i128::from(count);
-            // The calls passed on the way, and the last one before the path's end.
-            let mut passed = None;
-            let mut at = None;
-            self.walk(number, |step, sum| {
-                if let Some(vertex) = at.take() {
-                    passed = self.vanish_number(vertex, sum - step.value).filter(|vanished| *vanished != number).or(passed);
-                }
-                at = Some(step.to);
-            })?;
-            if let Some(vanished) = passed {
-                *settled.entry(vanished).or_default() -= i128::from(count);
-            }
-        }
-        settled.retain(|_, count| *count != 0);
-        Ok(settled)
-    }
-
-    /// The number of the path that came to this vertex with this sum and vanishes there, if it can.
-    fn vanish_number(&self, vertex: Vertex, sum: u64) -> Option<u64> {
-        self.vanish[vertex.index()].map(|value| sum + value)
-    }
-
-    /// How often each obvious path was taken, by path number, when edges were taken this often; those that were not are left out.
-    ///
-    /// # Panics
-    /// When `edges` does not have one count for each edge of the graph.
-    #[must_use]
-    pub fn obvious_counts(&self, cfg: &Cfg, edges: &[i128]) -> BTreeMap<u64, i128> {
-        assert_eq!(edges.len(), self.num_edges, "one count for each edge");
-        if edges.iter().all(|count| *count == 0) {
-            return BTreeMap::new();
-        }
-        let mut begun = vec![0_i128; self.num_vertices];
-        for cut in &self.cuts {
-            let head = cfg.edge(*cut).to.node().expect("cuts lead to nodes");
-            begun[Vertex::of(head).index()] += edges[cut.index()];
-        }
-        let count_of = |number| {
-            let mut count = None;
-            self.walk(number, |step, _| {
-                if step.defines && count.is_none() {
-                    count = Some(step.edge.map_or_else(|| begun[step.to.index()], |edge| edges[edge.index()]));
-                }
-            })
-            .expect("a number of a path");
-            count.expect("an arc defines an obvious path")
-        };
-        (self.num_counted..self.num_paths).map(|number| (number, count_of(number))).filter(|(_, count)| *count != 0).collect()
-    }
-
-    /// How often each edge was taken, by edge, when paths were taken this often.
-    ///
-    /// # Errors
-    /// When a number is that of no path.
-    pub fn edge_counts(&self, counts: impl IntoIterator<Item = (u64, i128)>) -> Result<Vec<i128>, PathError> {
-        let mut edges = vec![0; self.num_edges];
-        for (number, count) in counts {
-            for edge in self.path(number)?.edges {
-                edges[edge.index()] += count;
-            }
-        }
-        Ok(edges)
     }
 
     /// The value of each edge: `(on it, at the beginning behind it)`. A path's number is the sum of the values on its edges, and of the one
@@ -406,29 +276,27 @@ impl PathNumbering {
     }
 }
 
-/// The arcs of the DAG, in the order of the edges, those to heads behind them.
-fn unnumbered_arcs(cfg: &Cfg, weights: &Weights, acyclic: &Acyclic, is_cut: &[bool], exit: Vertex) -> Vec<Arc> {
-    let mut arcs = Vec::with_capacity(cfg.num_edges());
-    let mut into_head = vec![None; cfg.num_nodes()];
-    for (id, edge) in cfg.edge_ids().zip(cfg.edges()) {
-        let weight = u128::from(weights.edges[id.index()]);
-        let mut arc = |from, to, what| arcs.push(Arc { from, to, what, weight, value: 0 });
-        match (edge.from, edge.to) {
-            (Endpoint::Node(from), _) if !acyclic.is_reachable[from.index()] => {}
-            (Endpoint::X, Endpoint::Node(to)) => arc(ROOT, Vertex::of(to), ArcKind::Edge(id)),
-            (Endpoint::Node(from), Endpoint::X) => arc(Vertex::of(from), exit, ArcKind::Edge(id)),
-            (Endpoint::Node(from), Endpoint::Node(to)) if is_cut[id.index()] => {
-                arc(Vertex::of(from), exit, ArcKind::End(id));
-                *into_head[to.index()].get_or_insert(0_u128) += weight;
-            }
-            (Endpoint::Node(from), Endpoint::Node(to)) => arc(Vertex::of(from), Vertex::of(to), ArcKind::Edge(id)),
-            (Endpoint::X, Endpoint::X) => unreachable!("Cfg has no edge from X to X"),
+/// Gives each of these sorted arcs the number of paths of its siblings before it, when `paths` lead from each vertex to EXIT. `None`: a value exceeds 64 bits.
+fn give_values(arcs: &mut [Arc], paths: &[u128]) -> Option<()> {
+    for siblings in arcs.chunk_by_mut(|a, b| a.from == b.from) {
+        let mut sum = 0_u128;
+        for arc in siblings {
+            // Each vertex has an arc from ROOT or from a vertex before it, so no value exceeds the number of paths.
+            arc.value = u64::try_from(sum).ok()?;
+            sum = sum.checked_add(paths[arc.to.index()])?;
         }
     }
-    for (head, weight) in cfg.node_ids().zip(into_head) {
-        if let Some(weight) = weight {
-            arcs.push(Arc { from: ROOT, to: Vertex::of(head), what: ArcKind::Start(head), weight, value: 0 });
-        }
+    Some(())
+}
+
+/// By vertex, where its arcs begin among these sorted ones; and behind the last vertex, where they end.
+fn first_arcs(arcs: &[Arc], num_vertices: usize) -> Vec<u32> {
+    let mut first = vec![0_u32; num_vertices + 1];
+    for arc in arcs {
+        first[arc.from.index() + 1] += 1;
     }
-    arcs
+    for vertex in 0..num_vertices {
+        first[vertex + 1] += first[vertex];
+    }
+    first
 }

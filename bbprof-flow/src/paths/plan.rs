@@ -11,8 +11,9 @@
 //!
 //! Nothing is done in parts with obvious paths. Parts meet at ROOT and EXIT alone, so what is done in the others is the same without them.
 
-use super::numbering::{ArcKind, PathNumbering, ROOT, Vertex};
-use crate::cfg::{Cfg, EdgeId, NodeId, Splitting};
+use super::arcs::{Arc, ArcKind, ROOT, Vertex};
+use super::numbering::PathNumbering;
+use crate::cfg::{Cfg, EdgeId, Splitting};
 use crate::union_find::UnionFind;
 use std::cmp::Reverse;
 
@@ -62,8 +63,7 @@ pub fn plan_paths(cfg: &Cfg, numbering: &PathNumbering) -> PathPlan {
     let actions = actions(numbering, &incoming, &increments, &hard);
     let mut steps = vec![Vec::new(); cfg.num_edges()];
     let mut begins = vec![None; cfg.num_nodes()];
-    let is_obvious =
-        |vertex: Vertex| vertex != ROOT && vertex != numbering.exit() && numbering.is_obvious(NodeId::new(vertex.0 - 1));
+    let is_obvious = |vertex: Vertex| vertex != ROOT && vertex != numbering.exit() && numbering.is_obvious(vertex.node());
     for (arc, action) in numbering.arcs.iter().zip(&actions).filter(|(arc, _)| !is_obvious(arc.from) && !is_obvious(arc.to)) {
         match arc.what {
             ArcKind::Edge(edge) | ArcKind::End(edge) => steps[edge.index()].extend(step(*action)),
@@ -143,7 +143,7 @@ fn chord_increments(numbering: &PathNumbering, incoming: &[Vec<u32>], hard: &Har
         }
     }
     let potentials = potentials(numbering, &neighbours);
-    let increment = |(position, arc): (usize, &super::numbering::Arc)| {
+    let increment = |(position, arc): (usize, &Arc)| {
         let moved = potentials[arc.from.index()].wrapping_sub(potentials[arc.to.index()]);
         (!in_tree[position]).then(|| arc.value.wrapping_add(moved))
     };
