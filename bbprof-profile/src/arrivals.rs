@@ -10,6 +10,7 @@
 //! by them arrives from where they got it.
 
 use crate::blank::BlankRegions;
+use crate::cycles::{Arc, cycle_flow, ways_back};
 use bbprof_format::manifest::{Edge, EdgeKind, Node};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -313,109 +314,6 @@ fn going_on(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
         goes_on[to as usize] = true;
     }
     goes_on
-}
-
-/// By edge, whether it leads back onto the path on which a walk from the function's entry came to where it comes from: the ways back of its loops, where each
-/// has one head. No recursion.
-fn ways_back(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
-    let mut ways: Vec<Vec<(usize, u32)>> = vec![Vec::new(); num_nodes];
-    let mut entries = Vec::new();
-    for (position, edge) in edges.iter().enumerate() {
-        match (edge.from, edge.to) {
-            (Some(from), Some(to)) => ways[from as usize].push((position, to)),
-            (None, Some(to)) => entries.push(to),
-            (_, None) => {}
-        }
-    }
-    let mut marks = vec![Mark::Open; num_nodes];
-    let mut cursors = vec![0_usize; num_nodes];
-    let mut is_back = vec![false; edges.len()];
-    for entry in entries {
-        let mut path = vec![entry as usize];
-        while let Some(&at) = path.last() {
-            if marks[at] == Mark::Open {
-                marks[at] = Mark::OnPath(path.len());
-            }
-            let Some((edge, to)) = ways[at].get(cursors[at]) else {
-                marks[at] = Mark::Done;
-                path.pop();
-                continue;
-            };
-            cursors[at] += 1;
-            match marks[*to as usize] {
-                Mark::Open => path.push(*to as usize),
-                Mark::OnPath(_) => is_back[*edge] = true,
-                Mark::Done => {}
-            }
-        }
-    }
-    is_back
-}
-
-#[derive(Clone, Debug)]
-struct Arc {
-    to: usize,
-    left: u128,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Mark {
-    Open,
-    /// On the path of the walk, at this position.
-    OnPath(usize),
-    /// No cycle with flow leads through it any more.
-    Done,
-}
-
-/// Takes cycles out of the flow by a walk that keeps a path: an arc back onto the path closes one. Each cycle empties an arc,
-/// and the walk goes on from the first emptied arc of the path. No recursion.
-fn cycle_flow(arcs: &mut [Vec<Arc>]) -> u128 {
-    let mut marks = vec![Mark::Open; arcs.len()];
-    let mut cursors = vec![0_usize; arcs.len()];
-    let mut turns = 0;
-    for start in 0..arcs.len() {
-        if marks[start] == Mark::Done {
-            continue;
-        }
-        let mut path = vec![start];
-        marks[start] = Mark::OnPath(0);
-        while let Some(&at) = path.last() {
-            let Some(arc) = arcs[at].get(cursors[at]) else {
-                marks[at] = Mark::Done;
-                path.pop();
-                if let Some(before) = path.last() {
-                    cursors[*before] += 1;
-                }
-                continue;
-            };
-            let (to, left) = (arc.to, arc.left);
-            match marks[to] {
-                _ if left == 0 => cursors[at] += 1,
-                Mark::Done => cursors[at] += 1,
-                Mark::Open => {
-                    marks[to] = Mark::OnPath(path.len());
-                    path.push(to);
-                }
-                Mark::OnPath(first) => {
-                    let cycle = first..path.len();
-                    let flow = path[cycle.clone()].iter().map(|node| arcs[*node][cursors[*node]].left).min().unwrap_or(0);
-                    turns += flow;
-                    let mut keep = path.len();
-                    for position in cycle.rev() {
-                        let arc = &mut arcs[path[position]][cursors[path[position]]];
-                        arc.left -= flow;
-                        if arc.left == 0 {
-                            keep = position + 1;
-                        }
-                    }
-                    for node in path.drain(keep..) {
-                        marks[node] = Mark::Open;
-                    }
-                }
-            }
-        }
-    }
-    turns
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod call_graph;
 mod call_view;
 mod calls;
 mod copies;
+mod cycles;
 mod diff;
 mod error;
 mod fault;

@@ -1,0 +1,109 @@
+//! Cycles: which ways of a graph close them, and how much of a flow runs in them.
+
+use bbprof_format::manifest::Edge;
+
+/// By edge, whether it leads back onto the path on which a walk from the function's entry came to where it comes from: the ways back of its loops, where each
+/// has one head. No recursion.
+pub(crate) fn ways_back(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
+    let mut ways: Vec<Vec<(usize, u32)>> = vec![Vec::new(); num_nodes];
+    let mut entries = Vec::new();
+    for (position, edge) in edges.iter().enumerate() {
+        match (edge.from, edge.to) {
+            (Some(from), Some(to)) => ways[from as usize].push((position, to)),
+            (None, Some(to)) => entries.push(to),
+            (_, None) => {}
+        }
+    }
+    let mut marks = vec![Mark::Open; num_nodes];
+    let mut cursors = vec![0_usize; num_nodes];
+    let mut is_back = vec![false; edges.len()];
+    for entry in entries {
+        let mut path = vec![entry as usize];
+        while let Some(&at) = path.last() {
+            if marks[at] == Mark::Open {
+                marks[at] = Mark::OnPath(path.len());
+            }
+            let Some((edge, to)) = ways[at].get(cursors[at]) else {
+                marks[at] = Mark::Done;
+                path.pop();
+                continue;
+            };
+            cursors[at] += 1;
+            match marks[*to as usize] {
+                Mark::Open => path.push(*to as usize),
+                Mark::OnPath(_) => is_back[*edge] = true,
+                Mark::Done => {}
+            }
+        }
+    }
+    is_back
+}
+
+/// A way from one node to another, by position, and the flow on it that is in no cycle taken out so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Arc {
+    pub(crate) to: usize,
+    pub(crate) left: u128,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mark {
+    Open,
+    /// On the path of the walk, at this position.
+    OnPath(usize),
+    /// No cycle with flow leads through it any more.
+    Done,
+}
+
+/// How much of the flow runs in cycles. By node, the arcs that leave it.
+///
+/// Takes cycles out by a walk that keeps a path: an arc back onto the path closes one. Each cycle empties an arc,
+/// and the walk goes on from the first emptied arc of the path. No recursion.
+pub(crate) fn cycle_flow(arcs: &mut [Vec<Arc>]) -> u128 {
+    let mut marks = vec![Mark::Open; arcs.len()];
+    let mut cursors = vec![0_usize; arcs.len()];
+    let mut turns = 0;
+    for start in 0..arcs.len() {
+        if marks[start] == Mark::Done {
+            continue;
+        }
+        let mut path = vec![start];
+        marks[start] = Mark::OnPath(0);
+        while let Some(&at) = path.last() {
+            let Some(arc) = arcs[at].get(cursors[at]) else {
+                marks[at] = Mark::Done;
+                path.pop();
+                if let Some(before) = path.last() {
+                    cursors[*before] += 1;
+                }
+                continue;
+            };
+            let (to, left) = (arc.to, arc.left);
+            match marks[to] {
+                _ if left == 0 => cursors[at] += 1,
+                Mark::Done => cursors[at] += 1,
+                Mark::Open => {
+                    marks[to] = Mark::OnPath(path.len());
+                    path.push(to);
+                }
+                Mark::OnPath(first) => {
+                    let cycle = first..path.len();
+                    let flow = path[cycle.clone()].iter().map(|node| arcs[*node][cursors[*node]].left).min().unwrap_or(0);
+                    turns += flow;
+                    let mut keep = path.len();
+                    for position in cycle.rev() {
+                        let arc = &mut arcs[path[position]][cursors[path[position]]];
+                        arc.left -= flow;
+                        if arc.left == 0 {
+                            keep = position + 1;
+                        }
+                    }
+                    for node in path.drain(keep..) {
+                        marks[node] = Mark::Open;
+                    }
+                }
+            }
+        }
+    }
+    turns
+}
