@@ -17,68 +17,13 @@ pub(crate) struct Runtime {
     options: Vec<String>,
 }
 
-/// The creation of threads, the ends of the process and what handlers may leave it by are interposed by definitions that shared libraries see, too; the last three
-/// are the API of `bbprof.h`.
-const DYNAMIC_SYMBOLS: &[&str] = &[
-    "pthread_create",
-    "thrd_create",
-    "_Fork",
-    "_exit",
-    "_Exit",
-    "quick_exit",
-    "abort",
-    "daemon",
-    "__assert_fail",
-    "raise",
-    "kill",
-    "killpg",
-    "sigqueue",
-    "pthread_kill",
-    "execl",
-    "execle",
-    "execlp",
-    "execv",
-    "execve",
-    "execvp",
-    "execvpe",
-    "fexecve",
-    "longjmp",
-    "_longjmp",
-    "siglongjmp",
-    "__longjmp_chk",
-    "pthread_exit",
-    "pthread_setcanceltype",
-    "pthread_cancel",
-    "bbprof_dump",
-    "bbprof_reset",
-    "bbprof_write",
-];
-/// Without a dynamic linker a second definition would clash with libc's. The names of a group are in one object of the runtime:
-/// a libc has all of them or none.
-const WRAPPED_GROUPS: &[&[&str]] = &[
-    &["pthread_create"],
-    &["thrd_create"],
-    &["fork"],
-    &["_Fork"],
-    &[
-        "_exit",
-        "_Exit",
-        "quick_exit",
-        "abort",
-        "raise",
-        "execl",
-        "execle",
-        "execlp",
-        "execv",
-        "execve",
-        "execvp",
-        "execvpe",
-        "fexecve",
-    ],
-    &["kill", "killpg", "sigqueue", "pthread_kill"],
-    &["longjmp", "_longjmp", "siglongjmp"],
-    &["__longjmp_chk"],
-];
+/// The functions of libc that the runtime interposes, a list a line.
+const INTERPOSED: &str = include_str!("../../bbprof-rt/c/INTERPOSED");
+
+/// The lists of this name, in order.
+fn interposed(name: &str) -> impl Iterator<Item = impl Iterator<Item = &'static str> + Clone> {
+    INTERPOSED.lines().filter_map(move |line| Some(line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace()))
+}
 
 /// The variant for a kind of image.
 pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
@@ -87,7 +32,8 @@ pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
             file_name: "libbbprof_rt_exec.a",
             archive: include_bytes!(concat!(env!("OUT_DIR"), "/exec/libbbprof_rt_exec.a")),
             objects: &["-interpose_dynamic.o", "-interpose_dynamic_ends.o", "-interpose_dynamic_leaving.o"],
-            options: DYNAMIC_SYMBOLS.iter().map(|symbol| format!("--export-dynamic-symbol={symbol}")).collect(),
+            // By definitions that shared libraries see, too; the last three are the API of `bbprof.h`.
+            options: interposed("exported").flatten().map(|symbol| format!("--export-dynamic-symbol={symbol}")).collect(),
         },
         ImageKind::Static => Runtime {
             file_name: "libbbprof_rt_static.a",
@@ -104,12 +50,12 @@ pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
     }
 }
 
-/// Wraps the functions that the libraries of the link have. The wrappers are asked for by name because some linkers search the
-/// runtime's archive once, before they know of any call.
+/// Wraps the functions that the libraries of the link have: without a dynamic linker a second definition would clash with libc's. The names
+/// of a list are in one object of the runtime: a libc has all of them or none. The wrappers are asked for by name because some
+/// linkers search the runtime's archive once, before they know of any call.
 fn wrapping(files: &[InputFile]) -> Vec<String> {
-    let there = WRAPPED_GROUPS.iter().filter(|group| group.iter().all(|function| inputs::archives_define(files, function)));
-    let functions = there.flat_map(|group| group.iter());
-    functions.flat_map(|function| [format!("--wrap={function}"), format!("--undefined=__wrap_{function}")]).collect()
+    let there = interposed("wrapped").filter(|group| group.clone().all(|function| inputs::archives_define(files, function)));
+    there.flatten().flat_map(|function| [format!("--wrap={function}"), format!("--undefined=__wrap_{function}")]).collect()
 }
 
 impl Runtime {

@@ -20,35 +20,6 @@ impl Link {
     pub(crate) const ALL: [Self; 3] = [Self::Dynamic, Self::Static, Self::StaticPie];
 }
 
-/// What is interposed in static programs.
-const WRAPPED: [&str; 25] = [
-    "pthread_create",
-    "thrd_create",
-    "fork",
-    "_Fork",
-    "_exit",
-    "_Exit",
-    "quick_exit",
-    "abort",
-    "raise",
-    "execl",
-    "execle",
-    "execlp",
-    "execv",
-    "execve",
-    "execvp",
-    "execvpe",
-    "fexecve",
-    "kill",
-    "killpg",
-    "sigqueue",
-    "pthread_kill",
-    "longjmp",
-    "_longjmp",
-    "siglongjmp",
-    "__longjmp_chk",
-];
-
 /// First byte of the build ids in `tests/c`.
 pub(crate) const PROGRAM: u8 = 0xe0;
 pub(crate) const LIBRARY: u8 = 0x1b;
@@ -132,7 +103,9 @@ pub(crate) fn program_with(link: Link, tls_counters: u32) -> PathBuf {
             Link::StaticPie => command.args(["-fPIE", "-static-pie", "-DFLAGS=BBPROF_FLAG_STATIC|BBPROF_FLAG_DELTA"]),
         };
         if link != Link::Dynamic {
-            command.args(WRAPPED.map(|name| format!("-Wl,--wrap={name}")));
+            let lists = std::fs::read_to_string(source("c/INTERPOSED")).unwrap();
+            let wrapped = lists.lines().filter_map(|line| line.strip_prefix("wrapped:")).flat_map(str::split_whitespace);
+            command.args(wrapped.map(|name| format!("-Wl,--wrap={name}")));
         }
         run_tool(command.arg(source("tests/c/scenario.c")).arg(&runtime).arg("-o").arg(path));
     })
