@@ -1,8 +1,7 @@
 //! The JSON export, schema `bbprof-profile/1` (`docs/schema/bbprof-profile-1.json`): one line for each function.
 
-use bbprof_profile::{
-    BlockView, CounterMode, EdgeKind, Exception, ExceptionKind, FileId, FunctionView, PathEnd, PathView, Process, Profile,
-};
+use crate::names::edge_kind;
+use bbprof_profile::{BlockView, CounterMode, Exception, ExceptionKind, FileId, FunctionView, PathEnd, PathView, Process, Profile};
 use rayon::prelude::*;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -260,14 +259,6 @@ struct EdgeJson {
 
 impl EdgeJson {
     fn new(edge: &bbprof_profile::BlockEdge) -> Self {
-        let kind = match edge.kind {
-            EdgeKind::Branch => "branch",
-            EdgeKind::Switch => "switch",
-            EdgeKind::Invoke => "invoke",
-            EdgeKind::Unwind => "unwind",
-            EdgeKind::Indirect => "indirect",
-            EdgeKind::Fallthrough | EdgeKind::Return | EdgeKind::Entry | EdgeKind::Exit | EdgeKind::Vanish => "fallthrough",
-        };
-        Self { from: edge.from, to: edge.to, count: edge.count, kind }
+        Self { from: edge.from, to: edge.to, count: edge.count, kind: edge_kind(edge.kind) }
     }
 }

@@ -1,6 +1,6 @@
-//! Names for formats that have rules about them, and demangled names, each made once.
+//! Names that several formats share, for formats that have rules about them, and demangled ones, each made once.
 
-use bbprof_profile::{FunctionView, demangle};
+use bbprof_profile::{EdgeKind, FunctionView, demangle};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -13,6 +13,18 @@ pub(crate) struct Demangled<'p> {
 impl<'p> Demangled<'p> {
     pub(crate) fn name(&mut self, symbol: &'p str) -> &str {
         self.names.entry(symbol).or_insert_with(|| demangle(symbol))
+    }
+}
+
+/// The kind of an edge between blocks, as the JSON export and the explorer call it.
+pub(crate) fn edge_kind(kind: EdgeKind) -> &'static str {
+    match kind {
+        EdgeKind::Branch => "branch",
+        EdgeKind::Switch => "switch",
+        EdgeKind::Invoke => "invoke",
+        EdgeKind::Unwind => "unwind",
+        EdgeKind::Indirect => "indirect",
+        EdgeKind::Fallthrough | EdgeKind::Return | EdgeKind::Entry | EdgeKind::Exit | EdgeKind::Vanish => "fallthrough",
     }
 }
 

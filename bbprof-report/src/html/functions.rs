@@ -4,7 +4,8 @@ use super::callers::{BlockCall, Calls};
 use super::changes::{Before, LinesBefore};
 use super::count::Count;
 use super::strings::Strings;
-use bbprof_profile::{BlockView, EdgeKind, FileId, FunctionView, LineTable, LocationId, Target};
+use crate::names::edge_kind;
+use bbprof_profile::{BlockView, FileId, FunctionView, LineTable, LocationId, Target};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -144,7 +145,7 @@ impl<'p, 's> Places<'p, 's> {
                 bbprof_profile::Linkage::Comdat => "comdat",
             },
             blocks,
-            edges: function.edges().map(|edge| (edge.from, edge.to, edge.count.map(Count::from), kind(edge.kind))).collect(),
+            edges: function.edges().map(|edge| (edge.from, edge.to, edge.count.map(Count::from), edge_kind(edge.kind))).collect(),
             lines: lines.collect(),
             callers: calls.callers(position).iter().map(|(caller, block, count)| (*caller, *block, Count::from(*count))).collect(),
             places: self.places,
@@ -214,16 +215,5 @@ impl<'p, 's> Places<'p, 's> {
             self.place_of.insert(id, outer);
         }
         outer
-    }
-}
-
-fn kind(kind: EdgeKind) -> &'static str {
-    match kind {
-        EdgeKind::Branch => "branch",
-        EdgeKind::Switch => "switch",
-        EdgeKind::Invoke => "invoke",
-        EdgeKind::Unwind => "unwind",
-        EdgeKind::Indirect => "indirect",
-        EdgeKind::Fallthrough | EdgeKind::Return | EdgeKind::Entry | EdgeKind::Exit | EdgeKind::Vanish => "fallthrough",
     }
 }
