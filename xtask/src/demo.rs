@@ -64,5 +64,9 @@ fn within<'a>(command: &'a mut Command, program: &Path, bin: &Path) -> &'a mut C
     if let Ok(path) = std::env::join_paths(folders) {
         command.env("PATH", path);
     }
+    // The user's own settings would take the profile elsewhere, or leave it out.
+    for setting in ["BBPROF_OUT", "BBPROF_OFF"] {
+        command.env_remove(setting);
+    }
     command.current_dir(program).env("CARGO_TARGET_DIR", demo_target())
 }
