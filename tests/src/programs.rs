@@ -1,5 +1,9 @@
 //! C and C++ programs that are not ours: Lua, SQLite, zstd and ada, from the sources that crates carry, each with a small host program.
 
+use crate::command::Run;
+use crate::profiled_run::ProfiledRun;
+use crate::tools::{Sandbox, tool};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -18,6 +22,41 @@ pub struct CProgram {
     pub arguments: Vec<String>,
     /// Its exit code in that run.
     pub exit_code: i32,
+}
+
+impl CProgram {
+    /// Compiles it with these options to `binary`, whose folder is made where it is missing; gives `binary`.
+    ///
+    /// # Panics
+    /// When it does not compile.
+    #[must_use]
+    pub fn build(&self, compiler: impl AsRef<OsStr>, options: &[&str], binary: PathBuf) -> PathBuf {
+        let folder = binary.parent().expect("a binary stands in a folder");
+        std::fs::create_dir_all(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        let compile = Run::new(compiler).args(options).args(&self.options).arg("-o").arg(&binary);
+        compile.args(&self.sources).args(&self.libraries).in_folder(folder).ok();
+        binary
+    }
+
+    /// Compiles it with `bbprof-cc`.
+    ///
+    /// # Panics
+    /// When it does not compile.
+    #[must_use]
+    pub fn build_profiled(&self, options: &[&str], binary: PathBuf) -> PathBuf {
+        self.build(tool("bbprof-cc"), options, binary)
+    }
+
+    /// Runs it and gives the raw profile.
+    ///
+    /// # Panics
+    /// When it ends with another exit code, or writes none or several.
+    #[must_use]
+    pub fn profile(&self, binary: &Path, sandbox: &Sandbox) -> PathBuf {
+        let run = ProfiledRun::by(Run::new(binary).args(&self.arguments), sandbox);
+        let _ = run.outcome.expect_code(self.exit_code);
+        run.raw
+    }
 }
 
 /// The folder of a package that `tests/programs/sources` names.

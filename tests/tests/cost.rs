@@ -5,9 +5,7 @@ use std::path::Path;
 
 /// Instructions that the program executes under valgrind, by callgrind's own count.
 fn instructions(compiler: &Path, options: &[&str], program: &CProgram, sandbox: &Sandbox, name: &str) -> f64 {
-    let binary = sandbox.join(name);
-    let build = Run::new(compiler).arg("-O2").args(options).args(&program.options).arg("-o").arg(&binary);
-    build.args(&program.sources).args(&program.libraries).ok();
+    let binary = program.build(compiler, &[&["-O2"], options].concat(), sandbox.join(name));
     let run = Run::new("valgrind").args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&binary);
     let run = run.args(&program.arguments).env("BBPROF_OUT", sandbox.join("run.bbraw")).in_folder(sandbox.path());
     let outcome = run.outcome().expect_code(program.exit_code);

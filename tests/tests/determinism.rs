@@ -64,17 +64,10 @@ fn permuting_plugin(sandbox: &Sandbox, seed: u64) -> PathBuf {
 fn functions(program: &CProgram, plugin: &Path, sandbox: &Sandbox, level: &str, output: &str) -> (Vec<Value>, Vec<u8>) {
     let environment = Run::new(tool("bbprof")).args(["env", "--sh"]).in_folder(sandbox.path()).ok().text();
     let flags = environment.lines().find_map(|line| line.strip_prefix("export LDFLAGS=")).expect("bbprof env prints LDFLAGS");
-    let binary = sandbox.join(output).join(program.name);
-    std::fs::create_dir_all(binary.parent().unwrap()).unwrap();
-    Run::new("clang-22")
-        .args([level, "-gline-tables-only", &format!("-fpass-plugin={}", plugin.display())])
-        .args(flags.trim_matches('\'').split_whitespace())
-        .args(&program.options)
-        .arg("-o")
-        .arg(&binary)
-        .args(&program.sources)
-        .args(&program.libraries)
-        .ok();
+    let plugin = format!("-fpass-plugin={}", plugin.display());
+    let mut options = vec![level, "-gline-tables-only", &plugin];
+    options.extend(flags.trim_matches('\'').split_whitespace());
+    let binary = program.build("clang-22", &options, sandbox.join(output).join(program.name));
     let raw = binary.with_extension("bbraw");
     Run::new(&binary).args(&program.arguments).env("BBPROF_OUT", &raw).outcome().expect_code(program.exit_code);
     Run::new(tool("bbprof")).arg("verify").arg(&raw).ok();

@@ -4,7 +4,7 @@
 
 use bbprof_tests::{Exported, Outcome, ProfiledRun, Run, Sandbox, calm_lua, package, tool};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Builds the program of two versions with these options, runs it, and checks it against its tally.
 fn version(sandbox: &Sandbox, name: &str, options: &[&str]) -> ProfiledRun {
@@ -101,24 +101,15 @@ fn known_changes_have_the_known_reasons() {
 fn the_same_again_is_no_difference() {
     let sandbox = Sandbox::new("again");
     let program = calm_lua();
-    let build = |name: &str| -> PathBuf {
-        let binary = sandbox.join(name);
-        let compiler = Run::new(tool("bbprof-cc")).args(["-O2", "-g"]).args(&program.options).arg("-o").arg(&binary);
-        compiler.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
-        binary
-    };
-    let arguments: Vec<&str> = program.arguments.iter().map(String::as_str).collect();
-    let first = build("first");
-    let runs = [&first, &first, &build("second")].map(|binary| ProfiledRun::of(binary, &arguments, &sandbox).raw);
+    let build = |level, name: &str| program.build_profiled(&[level, "-g"], sandbox.join(name));
+    let first = build("-O2", "first");
+    let runs = [&first, &first, &build("-O2", "second")].map(|binary| program.profile(binary, &sandbox));
     for again in &runs[1..] {
         let text = diff(&runs[0], again, &["--fail-above", "0"]).expect_code(0).text();
         assert!(text.contains("\nno difference in "), "{text}");
     }
     // Another level: other code, the same work. Nothing is new but what the other level made of it.
-    let other = sandbox.join("other");
-    let compiler = Run::new(tool("bbprof-cc")).args(["-O3", "-g"]).args(&program.options).arg("-o").arg(&other);
-    compiler.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
-    let other = ProfiledRun::of(&other, &arguments, &sandbox).raw;
+    let other = program.profile(&build("-O3", "other"), &sandbox);
     let value = json(&runs[0], &other);
     for function in value["functions"].as_array().unwrap() {
         let ran = number(&function["change"]["ran"]).abs();

@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Builds a program, runs it, and exports `kinds` of the run; gives the raw profile.
 fn exported(program: &CProgram, options: &[&str], kinds: &[&str], sandbox: &Sandbox) -> PathBuf {
-    let binary = sandbox.join(program.name);
-    let compiler = Run::new(tool("bbprof-cc")).args(options).args(&program.options).arg("-o").arg(&binary);
-    compiler.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
+    let binary = program.build_profiled(options, sandbox.join(program.name));
     let raw = sandbox.join("run.bbraw");
     let run = Run::new(&binary).args(&program.arguments).env("BBPROF_OUT", &raw).in_folder(sandbox.path());
     run.outcome().expect_code(program.exit_code);
@@ -116,9 +114,7 @@ fn calls_are_those_that_valgrind_sees() {
     let sandbox = Sandbox::new("calls");
     let program = calm_lua();
     exported(&program, &["-O0"], &["callgrind=ours.out"], &sandbox);
-    let plain = sandbox.join("plain");
-    let compiler = Run::new("clang-22").arg("-O0").args(&program.options).arg("-o").arg(&plain);
-    compiler.args(&program.sources).args(&program.libraries).ok();
+    let plain = program.build("clang-22", &["-O0"], sandbox.join("plain"));
     let valgrind = Run::new("valgrind").args(["--tool=callgrind", "--quiet", "--callgrind-out-file=theirs.out"]).arg(&plain);
     valgrind.args(&program.arguments).in_folder(sandbox.path()).outcome().expect_code(0);
     let (ours, theirs) = (calls(&read(&sandbox, "ours.out"), "/lua"), calls(&read(&sandbox, "theirs.out"), "/plain"));

@@ -389,9 +389,7 @@ fn folders_that_are_not_ours_stay_as_they_are() {
 /// Every function's blocks and edges in the pieces, unpacked by the browser, are those of the JSON export.
 fn check_pieces(program: &CProgram) {
     let sandbox = Sandbox::new(program.name);
-    let path = sandbox.join("profiled");
-    let compile = Run::new(tool("bbprof-cc")).args(["-g", "-O2"]).args(&program.options).arg("-o").arg(&path);
-    compile.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
+    let path = program.build_profiled(&["-g", "-O2"], sandbox.join("profiled"));
     let raw = sandbox.join("run.bbraw");
     Run::new(&path)
         .args(&program.arguments)

@@ -1,26 +1,12 @@
 //! `bbprof mix`: figures known beforehand, sums that two commands must agree on, and two placements that must.
 
-use bbprof_tests::{CProgram, Exported, ProfiledRun, Run, Sandbox, calm_lua, lua, tool};
+use bbprof_tests::{CProgram, Exported, LEVELS, ProfiledRun, Run, Sandbox, calm_lua, lua, tool};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 fn mix(words: &[&str], inputs: &[PathBuf]) -> Value {
     let outcome = Run::new(tool("bbprof")).args(["mix", "--json"]).args(words).args(inputs).ok();
     serde_json::from_slice(&outcome.stdout).unwrap_or_else(|e| panic!("{}: not JSON: {e}", outcome.what))
-}
-
-fn compile(program: &CProgram, sandbox: &Sandbox, output: &str, options: &[&str]) -> PathBuf {
-    let path = sandbox.join(output);
-    let run = Run::new(tool("bbprof-cc")).args(options).args(&program.options).arg("-o").arg(&path);
-    run.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
-    path
-}
-
-fn run(program: &CProgram, path: &Path, sandbox: &Sandbox) -> PathBuf {
-    let arguments: Vec<&str> = program.arguments.iter().map(String::as_str).collect();
-    let run = ProfiledRun::of(path, &arguments, sandbox);
-    let _ = run.outcome.clone().expect_code(program.exit_code);
-    run.raw
 }
 
 /// "LLVM instruction counts", section 4: `ret` stands twice and runs four times, three of them in `gcd`; its branch is true once of three times.
@@ -35,10 +21,10 @@ fn gcd_of_72_and_32() {
         arguments: vec![],
         exit_code: 8,
     };
-    for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
+    for level in LEVELS {
         let sandbox = Sandbox::new("mix-gcd");
-        let path = compile(&program, &sandbox, "gcd", &[level]);
-        let raw = run(&program, &path, &sandbox);
+        let path = program.build_profiled(&[level], sandbox.join("gcd"));
+        let raw = program.profile(&path, &sandbox);
         let all = mix(&[], std::slice::from_ref(&raw));
         let row = &all["rows"][0];
         assert_eq!(all["exact"], true);
@@ -57,8 +43,8 @@ fn gcd_of_72_and_32() {
 #[test]
 fn every_grouping_of_lua_sums_to_the_instructions_of_the_report() {
     let sandbox = Sandbox::new("mix-lua");
-    let path = compile(&lua(), &sandbox, "lua", &["-O2"]);
-    let raw = run(&lua(), &path, &sandbox);
+    let path = lua().build_profiled(&["-O2"], sandbox.join("lua"));
+    let raw = lua().profile(&path, &sandbox);
     let instructions = Exported::of(std::slice::from_ref(&raw)).total("instructions");
     for by in ["program", "module", "function", "instantiation"] {
         let mix = mix(&["--by", by], std::slice::from_ref(&raw));
@@ -82,8 +68,8 @@ fn executed(count: &Value) -> u64 {
 fn two_placements_give_one_mix() {
     let sandbox = Sandbox::new("mix-placements");
     let rows = |counters: &str| {
-        let path = compile(&calm_lua(), &sandbox, counters, &["-O1", &format!("--bbprof-counters={counters}")]);
-        let mix = mix(&[], &[run(&calm_lua(), &path, &sandbox)]);
+        let path = calm_lua().build_profiled(&["-O1", &format!("--bbprof-counters={counters}")], sandbox.join(counters));
+        let mix = mix(&[], &[calm_lua().profile(&path, &sandbox)]);
         (mix["rows"][0]["opcodes"].clone(), mix["rows"][0]["instructions"].clone())
     };
     let edges = rows("edges");

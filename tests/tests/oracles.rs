@@ -11,21 +11,9 @@ fn lines_program() -> CProgram {
     CProgram { name: "lines", sources: vec![source], options: vec![], libraries: vec![], arguments: vec![], exit_code: 0 }
 }
 
-/// Builds with these options of `compiler` and gives the program.
+/// Builds with these options of `compiler`, in a folder of this name, and gives the program.
 fn build(program: &CProgram, compiler: &Path, options: &[&str], sandbox: &Sandbox, name: &str) -> PathBuf {
-    let folder = sandbox.join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    let output = folder.join(program.name);
-    Run::new(compiler)
-        .args(options)
-        .args(&program.options)
-        .arg("-o")
-        .arg(&output)
-        .args(&program.sources)
-        .args(&program.libraries)
-        .in_folder(&folder)
-        .ok();
-    output
+    program.build(compiler, options, sandbox.join(name).join(program.name))
 }
 
 fn run(program: &CProgram, binary: &Path) -> Run {

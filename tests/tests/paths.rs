@@ -3,7 +3,7 @@
 
 use bbprof_tests::{CProgram, Case, Exported, ProfiledRun, Run, Sandbox, calm_lua, is_long, sqlite, tool, zstd};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 macro_rules! cases {
     ($($name:ident),* $(,)?) => {
@@ -35,28 +35,14 @@ fn all_paths_hashed() {
     }
 }
 
-fn compile(program: &CProgram, sandbox: &Sandbox, output: &str, options: &[&str]) -> PathBuf {
-    let path = sandbox.join(output);
-    let run = Run::new(tool("bbprof-cc")).args(options).args(&program.options).arg("-o").arg(&path);
-    run.args(&program.sources).args(&program.libraries).in_folder(sandbox.path()).ok();
-    path
-}
-
-fn run(program: &CProgram, path: &Path, sandbox: &Sandbox) -> PathBuf {
-    let arguments: Vec<&str> = program.arguments.iter().map(String::as_str).collect();
-    let run = ProfiledRun::of(path, &arguments, sandbox);
-    let _ = run.outcome.clone().expect_code(program.exit_code);
-    run.raw
-}
-
 /// A deterministic program, built twice: edges counted, and edges that follow from paths. And a third way to see the same: the instructions
 /// on all paths are the instructions executed.
 #[test]
 fn edges_of_another_run_are_those_of_the_paths() {
     let program = calm_lua();
     let sandbox = Sandbox::new("paths-against");
-    let edges = run(&program, &compile(&program, &sandbox, "edges", &["-O2"]), &sandbox);
-    let paths = run(&program, &compile(&program, &sandbox, "paths", &["-O2", "--bbprof-counters=paths"]), &sandbox);
+    let edges = program.profile(&program.build_profiled(&["-O2"], sandbox.join("edges")), &sandbox);
+    let paths = program.profile(&program.build_profiled(&["-O2", "--bbprof-counters=paths"], sandbox.join("paths")), &sandbox);
     let verified = Run::new(tool("bbprof")).arg("verify").arg(&paths).arg("--against").arg(&edges).ok().text();
     assert!(verified.contains(", 0 differences\n"), "{verified}");
 
@@ -89,10 +75,10 @@ fn edges_of_more_programs() {
     }
     for (program, level) in [(sqlite(), "-O2"), (zstd(), "-O2"), (calm_lua(), "-O0"), (zstd(), "-O0")] {
         let sandbox = Sandbox::new("paths-against");
-        let edges = run(&program, &compile(&program, &sandbox, "edges", &[level]), &sandbox);
+        let edges = program.profile(&program.build_profiled(&[level], sandbox.join("edges")), &sandbox);
         for option in ["--bbprof-counters=paths", "--bbprof-path-limit=100000000"] {
             let options = [level, "--bbprof-counters=paths", option];
-            let paths = run(&program, &compile(&program, &sandbox, "paths", &options), &sandbox);
+            let paths = program.profile(&program.build_profiled(&options, sandbox.join("paths")), &sandbox);
             let verified = Run::new(tool("bbprof")).arg("verify").arg(&paths).arg("--against").arg(&edges).ok().text();
             assert!(verified.contains(", 0 differences\n"), "{} {options:?}: {verified}", program.name);
         }
@@ -111,8 +97,8 @@ fn one_function_and_bad_requests() {
         arguments: vec![],
         exit_code: 8,
     };
-    let path = compile(&program, &sandbox, "gcd", &["-O0", "--bbprof-counters=paths"]);
-    let raw = run(&program, &path, &sandbox);
+    let path = program.build_profiled(&["-O0", "--bbprof-counters=paths"], sandbox.join("gcd"));
+    let raw = program.profile(&path, &sandbox);
     let bbprof = |words: &[&str]| Run::new(tool("bbprof")).args(words).in_folder(sandbox.path());
     let raw = raw.to_str().expect("UTF-8");
     let raw_of_paths = raw;
@@ -123,14 +109,14 @@ fn one_function_and_bad_requests() {
     assert!(bbprof(&["paths", raw, "main"]).ok().text().contains(" taken, of "));
     assert!(bbprof(&["paths", raw, "no_such"]).outcome().expect_code(2).stderr.contains("no function or source file"));
     assert!(bbprof(&["paths", raw, "--coverage", "101"]).outcome().expect_code(2).stderr.contains("from 0 to 100"));
-    let edges = compile(&program, &sandbox, "edges", &["-O0"]);
-    let raw = run(&program, &edges, &sandbox);
+    let edges = program.build_profiled(&["-O0"], sandbox.join("edges"));
+    let raw = program.profile(&edges, &sandbox);
     let refused = bbprof(&["paths", raw.to_str().expect("UTF-8")]).outcome().expect_code(2);
     assert!(refused.stderr.contains("no path was counted"), "{}", refused.stderr);
     let both = bbprof(&["paths", raw_of_paths, raw.to_str().expect("UTF-8")]).ok().stderr;
     assert!(both.contains("functions that ran have no paths: their "), "{both}");
     // Its recursive calls end paths, but no nodes where edges are counted.
-    let by_paths = run(&program, &path, &sandbox);
+    let by_paths = program.profile(&path, &sandbox);
     let verified = Run::new(tool("bbprof")).arg("verify").arg(&by_paths).arg("--against").arg(&raw).ok().text();
     assert!(verified.contains(", 0 differences\n"), "{verified}");
     for (option, limits, range) in [
@@ -158,9 +144,9 @@ fn a_million_paths() {
         arguments: vec![],
         exit_code: 0,
     };
-    let all = run(&program, &compile(&program, &sandbox, "all", &["--bbprof-path-limit=100000000"]), &sandbox);
-    let array = run(&program, &compile(&program, &sandbox, "array", &["--bbprof-path-array=1048576"]), &sandbox);
-    let few = run(&program, &compile(&program, &sandbox, "few", &["--bbprof-path-limit=1024"]), &sandbox);
+    let all = program.profile(&program.build_profiled(&["--bbprof-path-limit=100000000"], sandbox.join("all")), &sandbox);
+    let array = program.profile(&program.build_profiled(&["--bbprof-path-array=1048576"], sandbox.join("array")), &sandbox);
+    let few = program.profile(&program.build_profiled(&["--bbprof-path-limit=1024"], sandbox.join("few")), &sandbox);
     let paths = |raw: &Path| Run::new(tool("bbprof")).arg("paths").arg(raw).args(["--top", "1", "walk"]).ok().text();
     let text = paths(&all);
     assert!(text.starts_with("1,048,576 paths taken, of 1,048,576 possible in 1 function"), "{text}");

@@ -2,21 +2,6 @@
 //! every edge, at every level, and the program's output and exit code equal the plain build's.
 
 use bbprof_tests::{CProgram, Exported, LEVELS, Run, Sandbox, ada, is_long, lua, sqlite, tool, zstd};
-use std::path::Path;
-
-fn compile(program: &CProgram, compiler: &Path, sandbox: &Sandbox, output: &str, options: &[&str]) -> std::path::PathBuf {
-    let path = sandbox.join(output);
-    Run::new(compiler)
-        .args(options)
-        .args(&program.options)
-        .arg("-o")
-        .arg(&path)
-        .args(&program.sources)
-        .args(&program.libraries)
-        .in_folder(sandbox.path())
-        .ok();
-    path
-}
 
 fn check_at(program: &CProgram, level: &str) {
     check_with(program, &[level, "--bbprof-counters=check"]);
@@ -26,8 +11,8 @@ fn check_at(program: &CProgram, level: &str) {
 fn check_with(program: &CProgram, options: &[&str]) {
     let level = options[0];
     let sandbox = Sandbox::new(program.name);
-    let plain = compile(program, "clang-22".as_ref(), &sandbox, "plain", &[level]);
-    let profiled = compile(program, &tool("bbprof-cc"), &sandbox, "profiled", options);
+    let plain = program.build("clang-22", &[level], sandbox.join("plain"));
+    let profiled = program.build_profiled(options, sandbox.join("profiled"));
     let expected = Run::new(plain).args(&program.arguments).in_folder(sandbox.path()).outcome().expect_code(program.exit_code);
     let raw = sandbox.join("run.bbraw");
     let found = Run::new(profiled)

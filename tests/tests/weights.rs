@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Builds with these options of bbprof-cc, runs, and gives the raw profile.
 fn run(program: &CProgram, sandbox: &Sandbox, name: &str, options: &[&str]) -> PathBuf {
-    let binary = sandbox.join(name).join(program.name);
-    std::fs::create_dir_all(binary.parent().unwrap()).unwrap();
-    let build = Run::new(tool("bbprof-cc")).arg("-O2").args(options).args(&program.options).arg("-o").arg(&binary);
-    build.args(&program.sources).args(&program.libraries).ok();
+    let binary = program.build_profiled(&[&["-O2"], options].concat(), sandbox.join(name).join(program.name));
     let raw = binary.with_extension("bbraw");
     Run::new(&binary).args(&program.arguments).env("BBPROF_OUT", &raw).outcome().expect_code(program.exit_code);
     Run::new(tool("bbprof")).arg("verify").arg(&raw).ok();
