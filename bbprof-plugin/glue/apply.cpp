@@ -1,9 +1,10 @@
 // Plan -> IR. Each counter gets one increment: load, add, store of one word, which the back end fuses into one instruction; where it does
 // not, because it does not optimise, one instruction is asked for, which no signal handler that counts there can come between.
 #include "apply.h"
-#include "landings.h"
 #include "loop_registers.h"
+#include "module_data.h"
 #include "path_register.h"
+#include "places.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -12,8 +13,6 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/ProfDataUtils.h"
 #include "llvm/TargetParser/Triple.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -21,34 +20,15 @@ namespace bbprof {
 
 namespace {
 
-StringRef ref(BbprofText Text) { return StringRef(Text.data, Text.size_bytes); }
-
-// Sanitizers that run after us surround variables with memory that must not be touched, and register them.
-void leaveUnsanitized(GlobalVariable &Variable) {
-  GlobalVariable::SanitizerMetadata None;
-  None.NoAddress = None.NoHWAddress = true;
-  Variable.setSanitizerMetadata(None);
-}
-
-// The shim's object defines it for the whole image.
-void share(GlobalVariable &Variable) {
-  Variable.setLinkage(GlobalValue::WeakAnyLinkage);
-  Variable.setVisibility(GlobalValue::HiddenVisibility);
-  Variable.setDSOLocal(true);
-}
-
 class Applier {
 public:
   Applier(Module &M, const BbprofModulePlan &Plan, FunctionAnalysisManager &FAM, bool Optimized)
-      : M(M), Plan(Plan), FAM(FAM), Optimized(Optimized), Word(Type::getInt64Ty(M.getContext())) {}
+      : M(M), Plan(Plan), FAM(FAM), Optimized(Optimized), Word(Type::getInt64Ty(M.getContext())), Data(M, Plan, Optimized) {}
 
   void run(FlatModule &Flat) {
-    for (uint64_t Position = 0; Position < Plan.num_arrays; ++Position)
-      Arrays.push_back(makeArray(Plan.arrays[Position]));
     for (size_t Position = 0; Position < Flat.numFunctions(); ++Position)
       instrument(Flat.function(Position), Plan.functions[Position]);
-    makeMarker();
-    makeManifest();
+    Data.close();
   }
 
 private:
@@ -59,49 +39,11 @@ private:
     Value *Number;
   };
 
-  GlobalVariable *makeHiddenWeak(Type *ValueType, StringRef Name, GlobalValue::ThreadLocalMode Mode, StringRef Section) {
-    auto *Variable = new GlobalVariable(M, ValueType, false, GlobalValue::WeakAnyLinkage, Constant::getNullValue(ValueType), Name,
-                                        nullptr, Mode);
-    share(*Variable);
-    leaveUnsanitized(*Variable);
-    Variable->setComdat(M.getOrInsertComdat(Name));
-    Variable->setAlignment(Align(8));
-    if (!Section.empty())
-      Variable->setSection(Section);
-    return Variable;
-  }
-
-  GlobalVariable *makeArray(const BbprofArray &Array) {
-    if (Array.num_counters == 0)
-      return nullptr;
-    // The same function may have been planned before in this module (two linkage-time copies): then it is the same array.
-    if (GlobalVariable *Known = M.getNamedGlobal(ref(Array.symbol)))
-      return Known;
-    bool ThreadLocal = Plan.storage == BBPROF_STORAGE_TLS;
-    // A section name of its own: `mold -r` puts sections of one name together even when they are in different groups.
-    std::string Section = ((ThreadLocal ? ".tbss.bbprof." : ".bss.bbprof.") + ref(Array.symbol).rsplit('.').second).str();
-    GlobalVariable *Made = makeHiddenWeak(ArrayType::get(Word, Array.num_counters), ref(Array.symbol),
-                                          ThreadLocal ? GlobalValue::LocalExecTLSModel : GlobalValue::NotThreadLocal, Section);
-    // Unoptimised code may still come into LTO, which must not take it apart.
-    if (!Optimized)
-      appendToCompilerUsed(M, {Made});
-    return Made;
-  }
-
   // Finds the thread's own copy of the counters, once per call, in front of everything but the static allocas.
   // Afterwards block 0 of the view is the rest of the entry.
   Value *loadDelta(FlatFunction &Flat) {
-    GlobalVariable *Delta = M.getNamedGlobal("__bbprof_delta.tls");
-    if (!Delta)
-      Delta = makeHiddenWeak(Word, "__bbprof_delta.tls", GlobalValue::InitialExecTLSModel, "");
-    FunctionCallee ThreadBlock = M.getOrInsertFunction("__bbprof_thread_block", FunctionType::get(Word, false));
-    auto *Callee = cast<Function>(ThreadBlock.getCallee());
-    Callee->setLinkage(GlobalValue::ExternalWeakLinkage);
-    Callee->setVisibility(GlobalValue::HiddenVisibility);
-    Callee->setDSOLocal(true);
-    Callee->setCallingConv(CallingConv::PreserveAll);
-    Callee->setDoesNotThrow();
-
+    GlobalVariable *Delta = Data.delta();
+    FunctionCallee ThreadBlock = Data.threadBlock();
     BasicBlock *Entry = Flat.Blocks[0];
     auto Where = Entry->getFirstNonPHIOrDbgOrAlloca();
     BasicBlock *Rest = Entry->splitBasicBlock(Where, "bbprof.rest");
@@ -125,23 +67,6 @@ private:
     Result->addIncoming(Fetched, Slow);
     Flat.Blocks[0] = Rest;
     return Result;
-  }
-
-  // The runtime's; where it is not linked, an empty one of the module.
-  FunctionCallee countPathFunction() {
-    StringRef Name = Plan.storage == BBPROF_STORAGE_DELTA ? "__bbprof_count_path_delta" : "__bbprof_count_path_tls";
-    if (llvm::Function *Known = M.getFunction(Name))
-      return Known;
-    auto *Type = FunctionType::get(Type::getVoidTy(M.getContext()), {PointerType::get(M.getContext(), 0), Word}, false);
-    auto *Empty = llvm::Function::Create(Type, GlobalValue::WeakAnyLinkage, Name, M);
-    Empty->setVisibility(GlobalValue::HiddenVisibility);
-    Empty->setDSOLocal(true);
-    Empty->setComdat(M.getOrInsertComdat(Name));
-    Empty->setCallingConv(CallingConv::PreserveAll);
-    Empty->setDoesNotThrow();
-    Empty->addFnAttr(DoneAttribute);
-    ReturnInst::Create(M.getContext(), BasicBlock::Create(M.getContext(), "", Empty));
-    return Empty;
   }
 
   // The address of this thread's counter, as of this instruction: of one that is computed before a call, code generation may make use behind it, where a
@@ -175,7 +100,7 @@ private:
     if (Function.num_path_steps == 0)
       return;
     PathRegister Register(*Flat.IR, Word);
-    FunctionCallee CountPath = Function.hashes_paths ? countPathFunction() : FunctionCallee();
+    FunctionCallee CountPath = Function.hashes_paths ? Data.countPath() : FunctionCallee();
     DenseMap<BasicBlock *, Instruction *> Starts;
     auto Start = [&](BasicBlock *Block, bool IsEntry) {
       auto [Known, New] = Starts.try_emplace(Block);
@@ -202,14 +127,14 @@ private:
         Do(inFrontOfTailCall(terminator(Flat, Place.block)), Step, nullptr);
         break;
       case BBPROF_PLACE_LANDING: {
-        PHINode *Came = came(Flat, Place);
+        PHINode *Came = came(Flat, Place, Word);
         Do(Start(target(Flat, Place), false), Step, Came);
         break;
       }
       default: {
         BasicBlock *&Middle = Splits[{Place.block, Place.position}];
         if (!Middle)
-          Middle = split(Flat, Place);
+          Middle = splitEdge(Flat, Place);
         Do(Middle->getTerminator(), Step, nullptr);
       }
       }
@@ -236,7 +161,7 @@ private:
       }
     makeLandings(Flat, Function);
     weighBranches(Flat, ArrayRef(Function.branch_weights, Function.num_branch_weights));
-    Base = Arrays[Function.array];
+    Base = Data.array(Function.array);
     Fuses = Optimized && !Flat.IR->hasOptNone();
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
       // The entry's first node begins behind the allocas either way.
@@ -298,7 +223,7 @@ private:
   BasicBlock *splitInLoop(FlatFunction &Flat, const BbprofPlace &Place) {
     const Instruction *Terminator = terminator(Flat, Place.block);
     const BasicBlock *From = Terminator->getParent(), *To = Terminator->getSuccessor(Place.position);
-    BasicBlock *Middle = split(Flat, Place);
+    BasicBlock *Middle = splitEdge(Flat, Place);
     for (LoopRegisters &Quiet : QuietLoops)
       if (Quiet.contains(From) && Quiet.contains(To))
         Quiet.add(Middle);
@@ -314,74 +239,10 @@ private:
     return &*Block->getFirstInsertionPt();
   }
 
-  // The edge's own block. The slots of the terminator that share the target are one edge.
-  BasicBlock *split(FlatFunction &Flat, const BbprofPlace &Place) {
-    Instruction *Terminator = terminator(Flat, Place.block);
-    BasicBlock *From = Terminator->getParent();
-    BasicBlock *To = Terminator->getSuccessor(Place.position);
-    if (To->isLandingPad()) {
-      SmallVector<BasicBlock *, 2> Made;
-      SplitLandingPadPredecessors(To, {From}, ".bbprof", ".bbprof.rest", Made);
-      return cast<InvokeInst>(Terminator)->getUnwindDest();
-    }
-    BasicBlock *Middle = BasicBlock::Create(M.getContext(), "bbprof.edge", From->getParent(), To);
-    BranchInst::Create(To, Middle)->setDebugLoc(Terminator->getDebugLoc());
-    unsigned Slots = 0;
-    for (unsigned Slot = 0; Slot < Terminator->getNumSuccessors(); ++Slot)
-      if (Terminator->getSuccessor(Slot) == To) {
-        Terminator->setSuccessor(Slot, Middle);
-        ++Slots;
-      }
-    for (PHINode &Phi : To->phis()) {
-      Phi.setIncomingBlock(static_cast<unsigned>(Phi.getBasicBlockIndex(From)), Middle);
-      for (; Slots > 1 && Phi.getBasicBlockIndex(From) >= 0;)
-        Phi.removeIncomingValue(static_cast<unsigned>(Phi.getBasicBlockIndex(From)), false);
-    }
-    return Middle;
-  }
-
-  BasicBlock *target(FlatFunction &Flat, const BbprofPlace &Place) {
-    return terminator(Flat, Place.block)->getSuccessor(Place.position);
-  }
-
-  // Where code will stand on edges that cannot be split, their target is parted from what they alone reach.
-  void makeLanding(FlatFunction &Flat, const BbprofPlace &Place) {
-    if (Place.kind != BBPROF_PLACE_LANDING)
-      return;
-    BasicBlock *Target = target(Flat, Place);
-    auto Returns = [&](const SharedReturn &Shared) { return Shared.Returning == Target; };
-    if (any_of(Flat.SharedReturns, Returns))
-      return;
-    if (BasicBlock *Rest = partFromLanding(*Target))
-      std::replace(Flat.Blocks.begin(), Flat.Blocks.end(), Target, Rest);
-  }
-
-  // In front of whatever keeps blocks of the view.
-  void makeLandings(FlatFunction &Flat, const BbprofFunctionPlan &Function) {
-    for (const BbprofSite &Site : ArrayRef(Function.sites, Function.num_sites))
-      makeLanding(Flat, Site.place);
-    for (const BbprofPathStep &Step : ArrayRef(Function.path_steps, Function.num_path_steps))
-      makeLanding(Flat, Step.place);
-  }
-
-  // phi [1 from the edge's source, 0 from all others], where the landing has others. Null: whoever comes there comes by this edge.
-  PHINode *came(FlatFunction &Flat, const BbprofPlace &Place) {
-    BasicBlock *From = terminator(Flat, Place.block)->getParent(), *To = target(Flat, Place);
-    if (all_of(predecessors(To), [&](const BasicBlock *Predecessor) { return Predecessor == From; }))
-      return nullptr;
-    PHINode *Came = PHINode::Create(Word, pred_size(To), "bbprof.came", To->begin());
-    for (BasicBlock *Predecessor : predecessors(To))
-      Came->addIncoming(ConstantInt::get(Word, Predecessor == From), Predecessor);
-    return Came;
-  }
-
   void incrementAtLanding(FlatFunction &Flat, const BbprofSite &Site) {
-    PHINode *Came = came(Flat, Site.place);
+    PHINode *Came = came(Flat, Site.place, Word);
     increment(&*target(Flat, Site.place)->getFirstInsertionPt(), Site.counter, Came);
   }
-
-  // The terminator of a block of the view: the block itself may have been cut by loadDelta, its terminator moved along.
-  Instruction *terminator(FlatFunction &Flat, uint32_t Block) { return Flat.Blocks[Block]->getTerminator(); }
 
   void increment(Instruction *Before, uint32_t Counter, Value *Amount) {
     BasicBlock *Block = Before->getParent();
@@ -439,32 +300,12 @@ private:
   // Sanitizers that run after us leave the counters alone.
   void unsanitized(Instruction *I) { I->setMetadata(LLVMContext::MD_nosanitize, MDNode::get(M.getContext(), {})); }
 
-  // A zero-sized symbol by which the linker shim's object learns whether this module was linked.
-  void makeMarker() {
-    auto *Empty = ArrayType::get(Type::getInt8Ty(M.getContext()), 0);
-    auto *Marker = new GlobalVariable(M, Empty, true, GlobalValue::WeakAnyLinkage, Constant::getNullValue(Empty), ref(Plan.marker_symbol));
-    share(*Marker);
-    leaveUnsanitized(*Marker);
-    Marker->setSection(".bbprof.marker");
-    appendToCompilerUsed(M, {Marker});
-  }
-
-  void makeManifest() {
-    Constant *Bytes = ConstantDataArray::getString(M.getContext(), ref(Plan.manifest), false);
-    auto *Manifest = new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage, Bytes, "__bbprof_manifest");
-    leaveUnsanitized(*Manifest);
-    Manifest->setSection(".bbprof.manifest");
-    Manifest->setAlignment(Align(8));
-    Manifest->setMetadata(LLVMContext::MD_exclude, MDNode::get(M.getContext(), {}));
-    appendToCompilerUsed(M, {Manifest});
-  }
-
   Module &M;
   const BbprofModulePlan &Plan;
   FunctionAnalysisManager &FAM;
   bool Optimized;
   IntegerType *Word;
-  SmallVector<GlobalVariable *, 16> Arrays;
+  ModuleData Data;
   Value *Base = nullptr;
   // The back end makes one instruction of an increment in this function.
   bool Fuses = true;
@@ -474,17 +315,6 @@ private:
 };
 
 } // namespace
-
-void shareAgain(Module &M) {
-  for (GlobalVariable &Variable : M.globals()) {
-    bool IsArray = Variable.getName().starts_with("__bbprof_c.");
-    if (!Variable.hasLocalLinkage() || (!IsArray && !Variable.getName().starts_with("__bbprof_m_")))
-      continue;
-    share(Variable);
-    if (IsArray)
-      Variable.setComdat(M.getOrInsertComdat(Variable.getName()));
-  }
-}
 
 void applyPlan(Module &M, FlatModule &Flat, const BbprofModulePlan &Plan, FunctionAnalysisManager &FAM, bool Optimized) {
   Applier(M, Plan, FAM, Optimized).run(Flat);

@@ -47,7 +47,7 @@ void noteSymbols(const llvm::Module &M, Symbols &Noted);
 
 class FlatModule {
 public:
-  // Only functions for which Select returns true are flattened; the others do not exist for bbprof.
+  // Declarations, functions that have their counters and, with OnlyTagged, those without the tag do not exist for bbprof.
   FlatModule(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, const Symbols &Noted, bool KeepText, bool OnlyTagged, bool Optimized);
 
   const BbprofModuleView &view() const { return View; }

@@ -9,6 +9,7 @@
 // Functions carry "bbprof-done" from then on.
 #include "apply.h"
 #include "flatten.h"
+#include "module_data.h"
 #include "own_lines.h"
 
 #include "llvm/IR/DiagnosticInfo.h"

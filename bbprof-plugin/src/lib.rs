@@ -23,7 +23,7 @@ mod tests {
     /// The glue writes them out; shim and runtime know them from `bbprof-format`.
     #[test]
     fn names_in_the_glue_are_those_of_the_format() {
-        let glue = include_str!("../glue/apply.cpp");
+        let glue = include_str!("../glue/module_data.cpp");
         let digest = Digest::of(b"").to_string();
         let prefix = |name: String| name.strip_suffix(&digest).map(str::to_owned).expect("a name ends with its digest");
         for name in [
