@@ -3,39 +3,18 @@
 //! X closes the flow: one edge X -> entry, one edge to X from every node that leaves the function. With X, flow is
 //! conserved at every vertex: in(v) = out(v) (Ball and Larus 1994, section 2, with X in place of EXIT -> root).
 
+use crate::index::index;
 use std::fmt;
 
-/// A node: a basic block, or a part of one that ends at a call which may not return. Dense, `0..cfg.num_nodes()`; 0 is the entry.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(u32);
-
-/// An edge, dense, `0..cfg.num_edges()`, in the order of the manifest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EdgeId(u32);
-
-macro_rules! index {
-    ($name:ident, $letter:literal) => {
-        impl $name {
-            /// The id of the vertex or edge with this position.
-            #[must_use]
-            pub const fn new(position: u32) -> Self {
-                Self(position)
-            }
-            /// Its position, for indexing.
-            #[must_use]
-            pub const fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!($letter, "{}"), self.0)
-            }
-        }
-    };
+index! {
+    /// A node: a basic block, or a part of one that ends at a call which may not return. Dense, `0..cfg.num_nodes()`; 0 is the entry.
+    NodeId, "n"
 }
-index!(NodeId, "n");
-index!(EdgeId, "e");
+
+index! {
+    /// An edge, dense, `0..cfg.num_edges()`, in the order of the manifest.
+    EdgeId, "e"
+}
 
 /// One end of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

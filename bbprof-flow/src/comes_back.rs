@@ -5,21 +5,11 @@
 //! leaves activations open that `verify` states. Who counts an activation only when it ends would lose all of these, and takes the least
 //! fixpoint: a function comes back if all that it calls are known to, so that no call into a circle is.
 
-/// A function of a module, dense, by position in the list given to [`comes_back`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct FunctionId(u32);
+use crate::index::index;
 
-impl FunctionId {
-    /// The function at this position.
-    #[must_use]
-    pub const fn new(position: u32) -> Self {
-        Self(position)
-    }
-    /// Its position, for indexing.
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
+index! {
+    /// A function of a module, dense, by position in the list given to [`comes_back`].
+    FunctionId, "f"
 }
 
 /// What is known of a function's calls.

@@ -19,6 +19,7 @@ mod cuts;
 mod degrees;
 mod determined;
 mod doubled;
+mod index;
 mod interrupted;
 mod paths;
 mod patterns;

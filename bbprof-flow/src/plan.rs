@@ -4,26 +4,15 @@ use crate::cfg::{Cfg, EdgeId, NodeId, Splitting};
 use crate::costs::{Costs, Weights};
 use crate::counted_loops::BeforeLoops;
 use crate::doubled::{Doubled, Flow};
+use crate::index::index;
 use crate::paths::PathNumbering;
 use crate::patterns::inferable_nodes;
 use crate::spanning_tree::chords;
 use std::fmt;
 
-/// A counter of one function, dense, `0..plan.num_counters()`: its position in the function's stretch of the counter array.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct CounterId(u32);
-
-impl CounterId {
-    /// The counter at this position.
-    #[must_use]
-    pub const fn new(position: u32) -> Self {
-        Self(position)
-    }
-    /// Its position, for indexing.
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
+index! {
+    /// A counter of one function, dense, `0..plan.num_counters()`: its position in the function's stretch of the counter array.
+    CounterId, "c"
 }
 
 /// Where one counter is incremented. Each counter has exactly one site, each site one increment.
