@@ -1,8 +1,8 @@
 //! Branches: every node with several ways out, and how often each way was taken.
 
 use crate::arrivals::Flow;
+use crate::line_parts::jump;
 use crate::view::FunctionView;
-use crate::visits::jump;
 use crate::{BlockEdge, FileId};
 use bbprof_format::manifest::{EdgeKind, LocationId};
 

@@ -6,10 +6,11 @@
 
 use crate::arrivals::Flow;
 use crate::branches::branches_of;
+use crate::line_parts::{Instance, Part, instance, jump};
 use crate::scopes::{InlinedCopy, Scope, inlined_copies};
 use crate::silent_copies::leave_out;
 use crate::view::FunctionView;
-use crate::visits::{Instance, Part, Place, Visits, instance, jump};
+use crate::visits::{Place, Visits};
 use crate::{FileId, Profile};
 use bbprof_format::manifest::{Callee, EdgeKind};
 use bbprof_format::{Digest, is_lambda_invoker, is_thunk};

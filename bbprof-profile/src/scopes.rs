@@ -1,8 +1,8 @@
 //! Inlined copies: which nodes of a function of the program hold code of which source function, inlined at which place.
 
 use crate::arrivals::Flow;
+use crate::line_parts::Instance;
 use crate::view::FunctionView;
-use crate::visits::Instance;
 use bbprof_format::manifest::{Location, LocationId, StringId};
 use std::collections::BTreeMap;
 

@@ -5,8 +5,8 @@
 
 use crate::generic_name::source_name;
 use crate::lines::LineTable;
+use crate::reach::{reached, returns};
 use crate::view::FunctionView;
-use crate::visits::returns;
 use crate::{FileId, demangle};
 use bbprof_format::manifest::{EdgeKind, LocationId};
 use rayon::prelude::*;
@@ -86,24 +86,8 @@ fn own_lines(function: FunctionView<'_>) -> BTreeMap<(FileId, u32), Vec<u32>> {
 
 /// Whether control cannot go from the function's entry to a return but through one of `nodes` (ascending).
 fn is_on_all_ways(function: FunctionView<'_>, nodes: &[u32]) -> bool {
-    let manifest = function.manifest;
-    let mut ways: Vec<Vec<u32>> = vec![Vec::new(); manifest.nodes.len()];
-    let mut open = Vec::new();
-    for edge in manifest.edges.iter().filter(|edge| edge.kind != EdgeKind::Unwind) {
-        match (edge.from, edge.to) {
-            (Some(from), Some(to)) => ways[from as usize].push(to),
-            (None, Some(to)) => open.push(to),
-            (_, None) => {}
-        }
-    }
-    let mut is_reached = vec![false; manifest.nodes.len()];
-    while let Some(node) = open.pop() {
-        if nodes.binary_search(&node).is_err() && !std::mem::replace(&mut is_reached[node as usize], true) {
-            if returns(function, node) {
-                return false;
-            }
-            open.append(&mut ways[node as usize]);
-        }
-    }
-    (0..manifest.nodes.len() as u32).any(|node| returns(function, node))
+    let is_elsewhere = |node: u32| nodes.binary_search(&node).is_err();
+    let by_others = reached(function.manifest, |edge| edge.kind != EdgeKind::Unwind && edge.from.is_none_or(is_elsewhere));
+    let mut returning = (0..).zip(by_others).filter(|(node, _)| returns(function, *node)).peekable();
+    returning.peek().is_some() && returning.all(|(node, is_reached)| !(is_reached && is_elsewhere(node)))
 }
