@@ -14,7 +14,6 @@ mod outcome;
 mod output;
 mod paths;
 mod progress;
-mod repeated;
 mod report;
 mod sizes;
 mod sources;

@@ -1,0 +1,91 @@
+//! From the words of a command line to the files of profiles: named, in folders, or of the last run.
+
+use crate::exit::Requirement;
+use crate::last_run;
+use crate::messages::tell;
+use anyhow::{Context, Result};
+use bbprof_format::{merged, raw};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The files behind the words; folders are looked through to the bottom.
+pub(crate) fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in profiles {
+        let metadata = std::fs::metadata(path).map_err(|error| Requirement(format!("{}: {error}", path.display())))?;
+        if metadata.is_dir() {
+            let before = files.len();
+            collect(path, &mut files)?;
+            if files.len() == before {
+                return Err(Requirement(format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", path.display())).into());
+            }
+            let is_merged = |path: &PathBuf| path.extension().is_some_and(|extension| extension == merged::EXTENSION);
+            if files[before..].iter().any(is_merged) && !files[before..].iter().all(is_merged) {
+                tell!(
+                    "{} holds raw and merged profiles; all are summed, so what was merged out of these counts twice",
+                    path.display()
+                );
+            }
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let context = || format!("{}: cannot be listed", folder.display());
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(context)? {
+        let entry = entry.with_context(context)?;
+        paths.push((entry.path(), entry.file_type().with_context(context)?.is_dir()));
+    }
+    paths.sort();
+    for (path, is_folder) in paths {
+        if is_folder {
+            collect(&path, files)?;
+        } else if is_profile(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_profile(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == raw::EXTENSION || extension == merged::EXTENSION)
+}
+
+/// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest raw profile in the working
+/// directory, whichever is newer. A merged profile is no run: it is taken where there is nothing else, and said.
+pub(super) fn profiles_of_last_run() -> Result<Vec<PathBuf>> {
+    let here = std::env::current_dir().context("working directory")?;
+    let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(&here).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    entries.retain(|path| is_profile(path));
+    entries.sort();
+    let (runs, merged): (Vec<PathBuf>, Vec<PathBuf>) =
+        entries.into_iter().partition(|path| path.extension().is_some_and(|extension| extension == raw::EXTENSION));
+    let newest = runs.iter().max_by_key(|path| written(path));
+    if let Some(note) = last_run::noted_here()?
+        && newest.is_none_or(|file| written(file) <= written(&note))
+    {
+        return expand(&[last_run::profiles_of(&note)?]).with_context(|| format!("{}: names the last run", note.display()));
+    }
+    if let Some(file) = newest {
+        if runs.len() > 1 {
+            tell!("{}, the newest of {} profiles here", file.display(), runs.len());
+        }
+        return Ok(vec![file.clone()]);
+    }
+    match merged.iter().max_by_key(|path| written(path)) {
+        Some(file) => {
+            tell!("{}, a merged profile: no run is noted, and no raw profile is here", file.display());
+            Ok(vec![file.clone()])
+        }
+        None => Err(Requirement(format!(
+            "no profile: {} has no .bbraw or .bbprof file, and no run of `cargo bbprof` is noted in a target directory above; run the program first, or name a profile",
+            here.display()
+        ))
+        .into()),
+    }
+}
