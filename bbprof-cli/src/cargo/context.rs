@@ -46,14 +46,7 @@ impl Context {
             }
         };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        for value in words.values("--config", None) {
-            let value = value.to_string_lossy();
-            if ["rustc-wrapper", "build.rustdoc"].iter().any(|key| value.contains(key)) {
-                require!(
-                    "--config {value}: set this in cargo's configuration file or by its environment variable; it is chained from there"
-                );
-            }
-        }
+        refuse_config_words(&words)?;
         let config = cargo_config2::Config::load().context("cargo's configuration")?;
         let rustc_program: OsString =
             config.build.rustc.as_ref().map_or_else(|| "rustc".into(), |rustc| rustc.as_os_str().to_owned());
@@ -76,23 +69,17 @@ impl Context {
         let packages = Packages::of(&metadata, &words, &deps)?;
         let plugin_options = PluginOptions { tls: packages.tls(), ..settings.plugin_options()? };
         let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
-        if rustc_plugin.to_string_lossy().contains(char::is_whitespace) {
-            require!(
-                "{}: rustc cannot load a plugin from a path with spaces; set XDG_CACHE_HOME to another folder",
-                rustc_plugin.display()
-            );
-        }
-        let c = if targets.iter().any(|target| *target != rustc.host) {
-            if packages.has_c_parts() {
+        refuse_spaces(&rustc_plugin)?;
+        let is_for_host = targets.iter().all(|target| *target == rustc.host);
+        let c = match (packages.has_c_parts(), is_for_host) {
+            (true, true) => c_parts::compilers(&installation, &targets[0], &plugin_options, say)?,
+            (true, false) => {
                 say(
                     "C and C++ parts of crates are not instrumented: the target is not the host, whose clang and headers would be used",
                 );
+                None
             }
-            None
-        } else if packages.has_c_parts() {
-            c_parts::compilers(&installation, &targets[0], &plugin_options, say)?
-        } else {
-            None
+            (false, _) => None,
         };
         let selection = packages.selection(&metadata);
         let our_dir = target_dir.join("bbprof").join(cache::name_of([
@@ -133,6 +120,27 @@ impl Context {
             report: !options.no_report,
         })
     }
+}
+
+/// What is chained from cargo's configuration is not found on its command line.
+fn refuse_config_words(words: &CargoWords) -> Result<()> {
+    for value in words.values("--config", None) {
+        let value = value.to_string_lossy();
+        if ["rustc-wrapper", "build.rustdoc"].iter().any(|key| value.contains(key)) {
+            require!(
+                "--config {value}: set this in cargo's configuration file or by its environment variable; it is chained from there"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// rustc parts the list behind `-Zllvm-plugins` at spaces.
+fn refuse_spaces(plugin: &Path) -> Result<()> {
+    if plugin.to_string_lossy().contains(char::is_whitespace) {
+        require!("{}: rustc cannot load a plugin from a path with spaces; set XDG_CACHE_HOME to another folder", plugin.display());
+    }
+    Ok(())
 }
 
 /// Command line, then files, then the manifests of the package in view and of the workspace.
