@@ -7,7 +7,9 @@
 
 #include "text.h"
 
+/* glibc's, which libc.so has, and everybody else's: glibc has pthread_atfork in a static part, which a weak reference does not pull in. */
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
+extern int pthread_atfork(void (*)(void), void (*)(void), void (*)(void)) __attribute__((weak));
 extern void *__dso_handle BBPROF_HIDDEN __attribute__((weak));
 
 /* Where the program is not profiled, each library registers these handlers, as each may be unloaded; wrappers of fork call them again. The lock
@@ -128,7 +130,8 @@ void fork_in_child(void) {
 }
 
 void fork_register(void) {
-    /* pthread_atfork itself is a function of a static part of libc, which a weak reference would not pull in. */
     if (__register_atfork != NULL)
         __register_atfork(fork_prepare, fork_in_parent, fork_in_child, &__dso_handle == NULL ? NULL : __dso_handle);
+    else if (pthread_atfork != NULL)
+        pthread_atfork(fork_prepare, fork_in_parent, fork_in_child);
 }

@@ -207,18 +207,35 @@ bool platform_signals_may_nest(void) {
     return false;
 }
 
-extern void *__libc_stack_end __attribute__((weak));
-
 #define ALONE_BYTES (UINT64_C(1) << 26) /* the kernel maps nothing else as near below the first thread's stack (mmap_base: 128 MB) */
 #define LARGEST_STACK_BYTES (UINT64_C(1) << 34) /* a guess: what lies farther away is not this stack's */
+
+/* glibc's; mold finds no weak reference to it in the loader, and other libcs have none. */
+extern void *__libc_stack_end __attribute__((weak));
+
+uintptr_t platform_first_stack_end(void) {
+    enum { NOT_ASKED = 1 };
+    static uintptr_t kernel_says = NOT_ASKED;
+    if (&__libc_stack_end != NULL)
+        return (uintptr_t)__libc_stack_end;
+    uintptr_t end = __atomic_load_n(&kernel_says, __ATOMIC_RELAXED);
+    if (end == NOT_ASKED) {
+        uint64_t start = 0;
+        end = platform_stat_field("/proc/self/stat", 28, &start) ? start : 0;
+        __atomic_store_n(&kernel_says, end, __ATOMIC_RELAXED);
+    }
+    return end;
+}
 
 uintptr_t platform_stack_end(uintptr_t at) {
     stack_t alternate;
     if (!failed(CALL3(__NR_sigaltstack, NULL, &alternate, 0)) && (alternate.ss_flags & SS_DISABLE) == 0 &&
         at - (uintptr_t)alternate.ss_sp < alternate.ss_size)
         return (uintptr_t)alternate.ss_sp + alternate.ss_size;
-    if (platform_thread_id() == platform_process_id())
-        return &__libc_stack_end != NULL && (uintptr_t)__libc_stack_end - at < LARGEST_STACK_BYTES ? (uintptr_t)__libc_stack_end : at;
+    if (platform_thread_id() == platform_process_id()) {
+        uintptr_t end = platform_first_stack_end();
+        return end - at < LARGEST_STACK_BYTES ? end : at;
+    }
     /* glibc and musl put a thread's own block at the end of its stack. */
     uintptr_t block;
     __asm__("mov %%fs:0, %0" : "=r"(block));
@@ -238,7 +255,8 @@ uintptr_t platform_jump_target(const void *environment, uintptr_t at) {
 }
 
 bool platform_is_first_stack(uintptr_t at, uintptr_t end) {
-    return __libc_stack_end != NULL && at < end && end <= (uintptr_t)__libc_stack_end && (uintptr_t)__libc_stack_end - at < ALONE_BYTES;
+    uintptr_t first_end = platform_first_stack_end();
+    return at < end && end <= first_end && first_end - at < ALONE_BYTES;
 }
 
 void platform_exit(int status) {

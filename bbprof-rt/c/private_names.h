@@ -68,6 +68,7 @@
 #define platform_executable bbprof_platform_executable
 #define platform_exit bbprof_platform_exit
 #define platform_extend bbprof_platform_extend
+#define platform_first_stack_end bbprof_platform_first_stack_end
 #define platform_handle_signal bbprof_platform_handle_signal
 #define platform_host bbprof_platform_host
 #define platform_identify bbprof_platform_identify

@@ -115,6 +115,7 @@ struct process *process_create(char **environment, const struct bbprof_image *re
     process->pid = platform_process_id();
     process->parent_pid = platform_parent_id();
     process->start_ticks = platform_start_ticks();
+    platform_first_stack_end();
     process->begun_ns = platform_wall_clock_ns();
     process->raw.file = -1;
     process->is_privileged = platform_runs_with_raised_privileges();

@@ -28,57 +28,6 @@ static bool is_glibc(void) {
     return gnu_get_libc_version != NULL || &__libc_stack_end != NULL;
 }
 
-#ifdef BBPROF_RT_EXEC
-
-static bool exit_seen, exit_handler_registered, destructors_done;
-static int exit_status;
-
-static void end(enum raw_fate fate) {
-    struct process *process = __bbprof_image.process;
-    if (process != NULL)
-        process_finish(process, fate, exit_status);
-}
-
-static void at_exit(int status, void *argument) {
-    (void)argument;
-    exit_seen = true;
-    exit_status = status;
-    if (destructors_done || (__bbprof_image.flags & BBPROF_FLAG_STATIC) == 0)
-        end(FATE_EXIT);
-}
-
-/* glibc hands the status to these, too. */
-static void at_exit_cxa(void *argument, int status) {
-    at_exit(status, argument);
-}
-
-/* A weak reference to on_exit finds it in a dynamic program, but does not pull it into a static one; __cxa_atexit is in each. */
-static bool register_at_exit(void) {
-    if (on_exit != NULL)
-        return on_exit(at_exit, NULL) == 0;
-    if (__cxa_atexit == NULL || !is_glibc())
-        return false;
-    union {
-        void (*with_status)(void *, int);
-        void (*function)(void *);
-    } handler = {at_exit_cxa};
-    return __cxa_atexit(handler.function, NULL, NULL) == 0;
-}
-
-static void after_destructors(void) {
-    destructors_done = true;
-    if (exit_seen)
-        end(FATE_EXIT);
-    else if (!exit_handler_registered)
-        end(FATE_EXIT_UNKNOWN);
-}
-
-static struct process *find_process(void) {
-    return NULL; /* the program is the first */
-}
-
-#else
-
 static bool is_record(const char *place, const char *build_id) {
     const struct bbprof_image *record = (const struct bbprof_image *)(const void *)place;
     return bytes_equal(record->magic, BBPROF_IMAGE_MAGIC, 8) && record->version == BBPROF_IMAGE_VERSION &&
@@ -139,12 +88,64 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
+/* The process of those that began before this image: with glibc a program does before its libraries, with others, which know no .preinit_array, behind them. */
 static struct process *find_process(void) {
     struct process *process = NULL;
+#ifdef BBPROF_RT_EXEC
+    if (is_glibc())
+        return NULL;
+#endif
     if (dl_iterate_phdr != NULL)
         dl_iterate_phdr(look_at_object, &process);
     return process;
 }
+
+#ifdef BBPROF_RT_EXEC
+
+static bool exit_seen, exit_handler_registered, destructors_done;
+static int exit_status;
+
+static void end(enum raw_fate fate) {
+    struct process *process = __bbprof_image.process;
+    if (process != NULL)
+        process_finish(process, fate, exit_status);
+}
+
+static void at_exit(int status, void *argument) {
+    (void)argument;
+    exit_seen = true;
+    exit_status = status;
+    if (destructors_done || (__bbprof_image.flags & BBPROF_FLAG_STATIC) == 0)
+        end(FATE_EXIT);
+}
+
+/* glibc hands the status to these, too. */
+static void at_exit_cxa(void *argument, int status) {
+    at_exit(status, argument);
+}
+
+/* A weak reference to on_exit finds it in a dynamic program, but does not pull it into a static one; __cxa_atexit is in each. */
+static bool register_at_exit(void) {
+    if (on_exit != NULL)
+        return on_exit(at_exit, NULL) == 0;
+    if (__cxa_atexit == NULL || !is_glibc())
+        return false;
+    union {
+        void (*with_status)(void *, int);
+        void (*function)(void *);
+    } handler = {at_exit_cxa};
+    return __cxa_atexit(handler.function, NULL, NULL) == 0;
+}
+
+static void after_destructors(void) {
+    destructors_done = true;
+    if (exit_seen)
+        end(FATE_EXIT);
+    else if (!exit_handler_registered)
+        end(FATE_EXIT_UNKNOWN);
+}
+
+#else
 
 /* At dlclose or at exit, it cannot be told. The last image to go completes the profile, unless the program does. */
 static void after_destructors(void) {

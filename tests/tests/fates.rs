@@ -2,7 +2,7 @@
 //! fate. A table of scenarios; the programs (`tests/programs/fates`) are compiled once for each storage.
 
 use bbprof_format::raw::RawProfile;
-use bbprof_tests::{Cargo, Exported, Run, Sandbox, Truth, tool};
+use bbprof_tests::{Cargo, Exported, MuslImage, Run, Sandbox, Truth, for_musl, tool};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -180,13 +180,18 @@ fn built() -> &'static Sandbox {
 
 /// Compiles all files of a language.
 fn compile(driver: &str, extension: &str, name: &str, options: &[&str]) -> PathBuf {
+    compile_between(driver, extension, name, options, &[])
+}
+
+/// The same with options before and behind the files.
+fn compile_between(driver: &str, extension: &str, name: &str, before: &[&str], behind: &[String]) -> PathBuf {
     let program = built().join(name);
     let mut sources: Vec<PathBuf> =
         std::fs::read_dir(programs()).expect("the programs").map(|entry| entry.expect("a file").path()).collect();
     sources.retain(|path| path.extension().is_some_and(|found| found == extension));
     sources.sort();
-    let run = Run::new(tool(driver)).args(["-O2", "-g", "-w", "-D_GNU_SOURCE", "-pthread"]).args(options);
-    run.args(&sources).arg("-o").arg(&program).ok();
+    let run = Run::new(tool(driver)).args(["-O2", "-g", "-w", "-D_GNU_SOURCE", "-pthread"]).args(before);
+    run.args(&sources).args(behind).arg("-o").arg(&program).ok();
     program
 }
 
@@ -417,6 +422,49 @@ const STATIC: &[Scenario] = &[
     scenario("fork_quietly", 0, &["exit 0", "exit 3 (_exit)"]),
     scenario("spawn", 0, &["exit 0"]),
 ];
+
+/// With musl.
+#[test]
+fn with_musl() {
+    let scenarios: Vec<Scenario> = ENDS.iter().filter_map(by_musl).collect();
+    for (name, image) in [("ends-musl", MuslImage::Dynamic), ("ends-musl-static", MuslImage::Static)] {
+        let [before, behind] = for_musl(image, built());
+        let before: Vec<&str> = before.iter().map(String::as_str).collect();
+        let program = compile_between("bbprof-cc", "c", name, &before, &behind);
+        let is_alike = |scenario: &&Scenario| image == MuslImage::Dynamic || !UNLIKE_IN_STATIC.contains(&scenario.name);
+        check_all(&program, scenarios.iter().filter(is_alike));
+    }
+}
+
+/// The scenario as musl plays it, whose `exit` tells nobody its code.
+fn by_musl(scenario: &Scenario) -> Option<Scenario> {
+    if WITHOUT_MUSL.contains(&scenario.name) {
+        return None;
+    }
+    let said = |process: &&'static str| -> &'static str {
+        match process.strip_prefix("exit ").map(|end| end.trim_start_matches(|c: char| c.is_ascii_digit())) {
+            Some(rest) if !rest.starts_with(" (") => format!("exit (code unknown){rest}").leak(),
+            _ => process,
+        }
+    };
+    Some(Scenario { processes: scenario.processes.iter().map(said).collect::<Vec<_>>().leak(), ..*scenario })
+}
+
+/// What the plain program does not come to the end of with musl, either; what only glibc has; and musl's `daemon` forks once more.
+const WITHOUT_MUSL: [&str; 6] = ["threads_unseen", "threads_wait", "destructor_exits", "ifunc", "coroutines", "becomes_daemon"];
+
+/// In a static program libc's own calls are seen (`execvp` executes /usr/bin/true), and of what leaves handlers jumps alone.
+const UNLIKE_IN_STATIC: [&str; 6] =
+    ["end_exec_list", "end_exec_path", "threads_spin_exec", "fork_exec", "thread_ended_in_handler", "thread_cancelled_at_once"];
+
+/// mold does not look for weak references in the dynamic loader.
+#[test]
+fn with_mold() {
+    let wanted =
+        ["end_exit", "end_recovered", "end_timed_out", "end_jumped_over_remains", "end_after_abort", "threads", "fork_exit"];
+    let program = compile("bbprof-cc", "c", "ends-mold", &["-fuse-ld=mold"]);
+    check_all(&program, ENDS.iter().filter(|scenario| wanted.contains(&scenario.name)));
+}
 
 /// With sanitizers, which interpose functions of their own.
 #[test]

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use bbprof_tests::{Parcel, Run, Sandbox, tool};
+use bbprof_tests::{MuslImage, Parcel, Run, Sandbox, for_musl, tool};
 use std::path::{Path, PathBuf};
 
 const CHECK: &str = "--bbprof-counters=check";
@@ -59,6 +59,20 @@ fn only_some_images_are_profiled() {
     assert_eq!(run.images(), ["libshelf.so"], "a plain program with a profiled library");
     Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
     assert_eq!(bbprof_tests::Exported::of(&[run.raw]).entries("shelf_put"), Some(3000));
+}
+
+/// musl begins libraries first, and the program joins them.
+#[test]
+fn a_linked_library_with_musl() {
+    let parcel = Parcel::new("musl");
+    for (image, words) in [
+        (MuslImage::Library, &["-O2", "-o", "libshelf.so", "shelf.c", "unused.c"][..]),
+        (MuslImage::Dynamic, &["-O2", "-o", "parcel", "main.c", "-L.", "-lshelf", "-Wl,-rpath,$ORIGIN"]),
+    ] {
+        let [before, behind] = for_musl(image, &parcel.sandbox);
+        parcel.run(tool("bbprof-cc")).arg(CHECK).args(before).args(words).args(behind).ok();
+    }
+    parcel.check(&parcel.source().join("parcel"), None, &["libshelf.so", "parcel"]);
 }
 
 /// Before main and before the program's own constructors.

@@ -5,18 +5,6 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
-/* A resolver runs while the program is being relocated, before the runtime and before the truth. */
-OUT_OF_LINE void resolved(void) {
-  TALLY(resolved);
-  work(2);
-}
-__attribute__((used)) static void (*resolve(void))(void) { return resolved; }
-void chosen(void) __attribute__((ifunc("resolve")));
-void ifunc(void) {
-  chosen();
-  chosen();
-}
-
 /* A refused system call: all that changes files from now on. */
 static void refused(void) {
   const unsigned numbers[] = {SYS_ftruncate, SYS_fallocate, SYS_rename, SYS_openat, SYS_open, SYS_unlink, SYS_mremap};

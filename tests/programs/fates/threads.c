@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <threads.h>
 #include <time.h>
-#include <ucontext.h>
 
 /* Threads. */
 OUT_OF_LINE void *thread_work(void *times) {
@@ -251,32 +250,6 @@ void bare_clone(void) {
   char *stack = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   int child = clone(bare_thread, stack + (1 << 16), CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD, NULL);
   waitpid(child, NULL, 0);
-}
-
-/* Stackful coroutines that move between threads. */
-static ucontext_t back, inside;
-OUT_OF_LINE void coroutine(void) {
-  TALLY(coroutine);
-  for (;;) {
-    work(6);
-    swapcontext(&inside, &back);
-  }
-}
-static void *thread_that_resumes(void *unused) {
-  for (unsigned i = 0; i < 5; i++)
-    swapcontext(&back, &inside);
-  return unused;
-}
-OUT_OF_LINE static void coroutine_start(void) { coroutine(); }
-void coroutines(void) {
-  getcontext(&inside);
-  inside.uc_stack.ss_sp = malloc(1 << 16);
-  inside.uc_stack.ss_size = 1 << 16;
-  makecontext(&inside, coroutine_start, 0);
-  for (unsigned i = 0; i < 4; i++) {
-    swapcontext(&back, &inside);
-    pthread_join(start(thread_that_resumes, NULL), NULL);
-  }
 }
 
 /* Threads that libc makes for itself. */
