@@ -49,17 +49,6 @@ static uint64_t counted(const struct process *process) {
     return sum;
 }
 
-/* What is told, and whether there was room for it. */
-struct told {
-    struct process *process;
-    bool appended;
-};
-
-static void append_to_log(void *context, struct raw_entry *entry) {
-    struct told *told = context;
-    told->appended = raw_append(told->process, entry);
-}
-
 /* Who waits for time, or for the world, may come back before the process ends. Readers see that by the sum of all counts, which only grows. */
 int others_running_at_end(struct process *process, int running) {
     struct threads_look look;
@@ -72,9 +61,9 @@ int others_running_at_end(struct process *process, int running) {
     uint32_t waiting = 0;
     for (unsigned i = 0; i < CALLS_TOLD; i++)
         waiting += look.calls[i].threads;
-    struct told told = {process, false};
-    entry_of_waits(sum, look.calls, append_to_log, &told);
-    if (!told.appended)
+    struct raw_told told = {process, true};
+    entry_of_waits(sum, look.calls, raw_tell, &told);
+    if (!told.is_there)
         return running;
     raw_set_waiting(process, waiting);
     return 0;

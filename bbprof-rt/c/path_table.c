@@ -50,6 +50,14 @@ static bool widen(struct path_table *table, uint64_t paths) {
     return true;
 }
 
+/* Tells of the records, which are at this place of the file. */
+static void tell(struct process *process, const struct image *image, struct path_chunk *chunk, uint64_t offset) {
+    struct raw_told told = {process, offset != 0};
+    if (offset != 0)
+        entry_of_paths(image->index, offset, sizeof *chunk->records, chunk->capacity, raw_tell, &told);
+    chunk->in_file = told.is_there;
+}
+
 static bool grow(struct process *process, const struct image *image, struct path_table *table) {
     uint64_t num_bytes = FIRST_CHUNK_BYTES, offset, paths = 0;
     for (struct path_chunk *chunk = table->chunks; chunk != NULL; chunk = chunk->next)
@@ -63,10 +71,9 @@ static bool grow(struct process *process, const struct image *image, struct path
     struct path_chunk *chunk = records == NULL ? NULL : process_allocate(process, sizeof *chunk);
     if (chunk == NULL)
         return false;
-    *chunk = (struct path_chunk){.next = table->chunks, .records = records, .num_bytes = num_bytes, .capacity = capacity, .in_file = offset != 0};
+    *chunk = (struct path_chunk){.next = table->chunks, .records = records, .num_bytes = num_bytes, .capacity = capacity};
     table->chunks = chunk;
-    if (offset != 0)
-        entry_of_paths(image->index, offset, sizeof *records, capacity, raw_log, process);
+    tell(process, image, chunk, offset);
     return true;
 }
 
@@ -138,9 +145,8 @@ static void rehouse(struct process *process, const struct image *image, struct p
             from[i] = records[i];
         entries_of_note("There was no room for the paths that were known at the fork: their counts are here only if an exit was seen.",
                         raw_log, process);
-    } else if (offset != 0) {
-        entry_of_paths(image->index, offset, sizeof *records, chunk->capacity, raw_log, process);
-        chunk->in_file = true;
+    } else {
+        tell(process, image, chunk, offset);
     }
     if (records != NULL)
         platform_unmap(records, chunk->num_bytes);

@@ -163,6 +163,7 @@
 #define raw_set_interrupted bbprof_raw_set_interrupted
 #define raw_set_threads bbprof_raw_set_threads
 #define raw_set_waiting bbprof_raw_set_waiting
+#define raw_tell bbprof_raw_tell
 #define replace_begin bbprof_replace_begin
 #define replace_finish bbprof_replace_finish
 #define schedule_read bbprof_schedule_read

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 14u
+#define PROCESS_ABI 15u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -245,6 +245,12 @@ int raw_map_over(struct process *process, void *place, void *view, uint64_t offs
 bool raw_append(struct process *process, struct raw_entry *entry);
 /* The same, as an `entry_sink`. */
 void raw_log(void *process, struct raw_entry *entry);
+/* The same, for who has to know whether all of it is there. */
+struct raw_told {
+    struct process *process;
+    bool is_there; /* true before the first */
+};
+void raw_tell(void *told, struct raw_entry *entry);
 /* How many threads the last entry tells of that wait; 0 = it does not count. */
 void raw_set_waiting(struct process *process, uint32_t threads);
 void raw_set_fate(struct process *process, enum raw_fate fate, int status, int live_threads);

@@ -160,17 +160,21 @@ static void complain(struct process *process, int why) {
     process_complain(process, "cannot write ", process->raw.path, platform_error_text(why), "the program runs on, its counts are lost");
 }
 
+/* Better no file than half of one. */
+static void drop_unpublished(struct process *process, int why) {
+    complain(process, why);
+    raw_abandon(process);
+    process->wants_file = false;
+}
+
 /* Begins the file, under its temporary name. Without a file counting goes on in memory. */
 int raw_begin(struct process *process) {
     process->raw.in_use = false;
     if (!process->wants_file)
         return 0;
     int why = begin(process);
-    if (why != 0) {
-        complain(process, why);
-        raw_abandon(process);
-        process->wants_file = false;
-    }
+    if (why != 0)
+        drop_unpublished(process, why);
     return why;
 }
 
@@ -185,9 +189,7 @@ int raw_publish(struct process *process) {
                                   : replace_finish(temporary_path(process), process->raw.path);
     } while (why == -EEXIST && process->raw.is_new && choose_path(process) == 0);
     if (why != 0) {
-        complain(process, why);
-        raw_abandon(process);
-        process->wants_file = false;
+        drop_unpublished(process, why);
         return why;
     }
     close_file(&process->raw);
@@ -208,10 +210,7 @@ uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *off
         if (view != NULL)
             return view;
         if (process->raw.file >= 0) {
-            /* It has not been published: better no file than half of one. */
-            complain(process, why);
-            raw_abandon(process);
-            process->wants_file = false;
+            drop_unpublished(process, why);
         } else {
             process_complain(process, "cannot extend ", process->raw.path, platform_error_text(why),
                              "some counts are lost if the program does not end by exit");
@@ -248,10 +247,28 @@ static void store(struct raw_entry *to, const struct raw_entry *entry) {
     __atomic_store_n((uint32_t *)(void *)to->kind, kind, __ATOMIC_RELEASE);
 }
 
+static void put_last(void *file, struct raw_entry *entry) {
+    struct raw_file *raw = file;
+    store(raw->next_entry, entry);
+    raw->entries_left = 0;
+}
+
+/* What does not fit into the log any more is not said, but that there was something: in the place that was for the way to more of it. */
+static void close_log(struct process *process, int why) {
+    static const char note[] = "No room for more was left in this file.";
+    _Static_assert(sizeof note - 1 <= RAW_TEXT_BYTES, "there is one place left");
+    if (process->raw.file >= 0) {
+        drop_unpublished(process, why);
+        return;
+    }
+    process_complain(process, "cannot extend ", process->raw.path, platform_error_text(why), "the profile is not complete");
+    entries_of_note(note, put_last, &process->raw);
+}
+
 /* Appends a sealed entry. The last place of each page is for the way to the next. */
 bool raw_append(struct process *process, struct raw_entry *entry) {
     struct raw_file *raw = &process->raw;
-    if (!raw->in_use)
+    if (!raw->in_use || raw->entries_left == 0)
         return false;
     if (raw->entries_left == 1) {
         struct raw_entry more;
@@ -259,7 +276,7 @@ bool raw_append(struct process *process, struct raw_entry *entry) {
         int why;
         void *page = grow(raw, RAW_PAGE_BYTES, &offset, &why);
         if (page == NULL) {
-            process_complain(process, "cannot extend ", raw->path, platform_error_text(why), "the profile is not complete");
+            close_log(process, why);
             return false;
         }
         for (int i = 0; i < 7; i++)
@@ -278,6 +295,11 @@ bool raw_append(struct process *process, struct raw_entry *entry) {
 
 void raw_log(void *process, struct raw_entry *entry) {
     raw_append(process, entry);
+}
+
+void raw_tell(void *told, struct raw_entry *entry) {
+    struct raw_told *log = told;
+    log->is_there = raw_append(log->process, entry) && log->is_there;
 }
 
 static void set(uint64_t *word, uint32_t value) {

@@ -13,9 +13,15 @@ static struct segment *create(struct process *process, struct image *image, enum
         platform_unmap(view, bank_bytes(image, bank));
         return NULL;
     }
-    *segment = (struct segment){.view = view, .offset = offset, .role = (uint16_t)role};
+    struct raw_told told = {process, true};
     if (offset != 0)
-        entry_of_segment(image, bank, offset, role, raw_log, process);
+        entry_of_segment(image, bank, offset, role, raw_tell, &told);
+    if (!told.is_there && role != ROLE_COUNTS) {
+        platform_unmap(view, bank_bytes(image, bank));
+        return NULL;
+    }
+    /* What no entry names is not in the file for its readers. */
+    *segment = (struct segment){.view = view, .offset = told.is_there ? offset : 0, .role = (uint16_t)role};
     struct segment **end = &image->segments[bank];
     while (*end != NULL)
         end = &(*end)->next;
@@ -34,7 +40,7 @@ struct segment *segment_create_baseline(struct process *process, struct image *i
     uint64_t *view = raw_reserve_beside_counts(process, bank_bytes(image, bank), &offset, why);
     struct segment *segment = view == NULL ? NULL : create(process, image, bank, role, view, offset);
     if (view != NULL && segment == NULL)
-        *why = -ENOMEM;
+        *why = offset != 0 ? -ENOSPC : -ENOMEM;
     return segment;
 }
 

@@ -1,5 +1,8 @@
 /* scenario.c: a program that counts by hand and ends in the way its first argument says. Counter 0: before main; 1: main; 2:
  * threads; 3: children; 4: handlers and destructors; global 0: plain; global 1: through delta. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #ifndef NUM_TLS
 #define NUM_TLS 1000
 #endif
@@ -16,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +83,35 @@ static void *recursing_thread(void *bytes) {
     if ((long)bytes > 1024)
         recursing_thread((void *)((long)bytes - 1024));
     return (void *)(long)stack[0];
+}
+static pthread_barrier_t all_there;
+static void *meeting_thread(void *unused) {
+    (void)unused;
+    work(2, 1);
+    pthread_barrier_wait(&all_there);
+    return NULL;
+}
+/* Whether it counts where another thread does. */
+static void *neighbour_thread(void *delta) {
+    hit_delta(1);
+    return (void *)(long)(__bbprof_delta == (uint64_t)delta);
+}
+/* Counts for the first time as vfork's child. */
+static void *vforking_thread(void *unused) {
+    pthread_t neighbour;
+    void *is_shared;
+    (void)unused;
+    pid_t child = vfork();
+    if (child == 0) {
+        hit_delta(1);
+        hit_delta(1);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    hit_delta(1);
+    if (pthread_create(&neighbour, NULL, neighbour_thread, (void *)__bbprof_delta) != 0 || pthread_join(neighbour, &is_shared) != 0 || is_shared)
+        _exit(96);
+    return NULL;
 }
 static int c11_thread(void *times) {
     work(2, (unsigned long)times);
@@ -401,6 +434,59 @@ int main(int argc, char **argv) {
         close(2);
         int mine = open("/dev/null", O_RDONLY);
         return mine == 2 ? 0 : 1;
+    }
+    if (IS("many-at-once")) {
+        rlim_t limit = (rlim_t)atol(argv[2]);
+        check(setrlimit(RLIMIT_FSIZE, &(struct rlimit){limit, limit}) != 0, "setrlimit");
+        pthread_barrier_init(&all_there, NULL, 64);
+        run_threads(64, meeting_thread, NULL);
+        _exit(0);
+    }
+    if (IS("no-keys")) {
+        pthread_key_t key;
+        while (pthread_key_create(&key, NULL) == 0)
+            continue;
+        run_threads(2, counting_thread, (void *)10);
+    }
+    if (IS("one-descriptor")) {
+        int ready[2];
+        char byte;
+        check(pipe(ready) != 0, "pipe");
+        spawn(endless_thread, (void *)(long)ready[1], NULL);
+        check(read(ready[0], &byte, 1) != 1, "read");
+        rlim_t limit = (rlim_t)dup(0) + 1;
+        close((int)limit - 1);
+        check(setrlimit(RLIMIT_NOFILE, &(struct rlimit){limit, limit}) != 0, "setrlimit");
+    }
+    if (IS("vfork-counts"))
+        run_threads(1, vforking_thread, NULL);
+    if (IS("fork-namespace")) {
+        check(unshare(CLONE_NEWPID) != 0, "unshare");
+        pid_t child = fork();
+        if (child == 0) {
+            work(3, 50);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
+    if (IS("fork-without-memory")) {
+        struct rlimit before, now;
+        int status;
+        unsigned long pages;
+        FILE *memory = fopen("/proc/self/statm", "r");
+        check(memory == NULL || fscanf(memory, "%lu", &pages) != 1 || getrlimit(RLIMIT_AS, &before) != 0, "statm");
+        now = (struct rlimit){argc > 3 ? 1 : pages * 4096, before.rlim_max};
+        check(setrlimit(RLIMIT_AS, &now) != 0, "setrlimit");
+        pid_t child = fork();
+        if (child == 0) {
+            setrlimit(RLIMIT_AS, &before);
+            work(3, 50);
+            run_threads(1, counting_thread, (void *)10);
+            _exit(bbprof_dump(argv[2]) != 0);
+        }
+        check(setrlimit(RLIMIT_AS, &before) != 0, "setrlimit");
+        waitpid(child, &status, 0);
+        return status != 0;
     }
     if (IS("dlopen")) {
         int rounds = atoi(argv[3]);
