@@ -66,6 +66,7 @@ int32_t platform_parent_id(void);
 int32_t platform_process_group(void);
 int32_t platform_thread_id(void);
 bool platform_thread_exists(int32_t process, int32_t thread);
+bool platform_process_exists(int32_t process);
 /* Has this process ended, so that nothing more comes from it? */
 bool platform_process_is_gone(int32_t process);
 /* What tells the process ids of now and here from others; 0 = cannot be told. */

@@ -88,6 +88,10 @@ bool platform_thread_exists(int32_t process, int32_t thread) {
     return CALL3(__NR_tgkill, process, thread, 0) != -ESRCH;
 }
 
+bool platform_process_exists(int32_t process) {
+    return CALL3(__NR_kill, process, 0, 0) != -ESRCH;
+}
+
 void platform_wait(uint32_t *word, uint32_t value) {
     CALL6(__NR_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, 0, 0, 0);
 }

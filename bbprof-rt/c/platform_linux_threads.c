@@ -15,13 +15,14 @@ struct stat_line {
     long length;
 };
 
-static bool read_stat(const char *path, struct stat_line *line) {
+/* 0, or why it cannot be read. */
+static int read_stat(const char *path, struct stat_line *line) {
     int file = platform_open(path, OPEN_READ);
     if (file < 0)
-        return false;
+        return file;
     line->length = platform_read(file, line->bytes, sizeof line->bytes - 1);
     platform_close(file);
-    return line->length > 0;
+    return line->length > 0 ? 0 : line->length < 0 ? (int)line->length : -ESRCH;
 }
 
 /* Where the field with this number, from 3 on, begins; none: at the end. Fields before may hold anything but a bracket. */
@@ -46,21 +47,21 @@ static bool number_at(const struct stat_line *line, long at, uint64_t *value) {
 
 bool platform_stat_field(const char *path, int number, uint64_t *value) {
     struct stat_line line;
-    return read_stat(path, &line) && number_at(&line, find_field(&line, number), value);
+    return read_stat(path, &line) == 0 && number_at(&line, find_field(&line, number), value);
 }
 
 bool platform_process_is_gone(int32_t process) {
     struct stat_line line;
     char path[40];
     uint64_t threads;
-    if (CALL3(__NR_kill, process, 0, 0) == -ESRCH)
+    if (!platform_process_exists(process))
         return true;
     struct text text = text_in(path, sizeof path);
     text_add(&text, "/proc/");
     text_add_number(&text, (uint64_t)process);
     text_add(&text, "/stat");
     /* A /proc that was mounted in another namespace tells of other processes. */
-    if (platform_number_behind("/proc/self") != (uint64_t)platform_process_id() || !read_stat(path, &line))
+    if (platform_number_behind("/proc/self") != (uint64_t)platform_process_id() || read_stat(path, &line) != 0)
         return false;
     /* Who only waits to be waited for has no memory any more; but a first thread waits so for the others, too. */
     long state = find_field(&line, 3);
@@ -92,11 +93,16 @@ static void name_task_file(char path[64], int32_t thread, const char *name) {
     text_add(&text, name);
 }
 
-static bool thread_runs(int32_t thread) {
+/* Has it not ended? Below zero: that cannot be told, as where no descriptor is left. */
+static int thread_runs(int32_t thread) {
     char path[64];
+    struct stat_line line;
     uint64_t flags;
     name_task_file(path, thread, "/stat");
-    return platform_stat_field(path, 9, &flags) && (flags & (FLAG_EXITING | FLAG_IO_WORKER)) == 0;
+    int why = read_stat(path, &line);
+    if (why != 0)
+        return why == -ENOENT || why == -ESRCH ? 0 : why;
+    return number_at(&line, find_field(&line, 9), &flags) ? (flags & (FLAG_EXITING | FLAG_IO_WORKER)) == 0 : -EBADMSG;
 }
 
 /* Threads have other numbers in /proc where that is an outer namespace's. */
@@ -118,11 +124,14 @@ static void visit_entry(void *context, const char *name) {
     int32_t thread = 0;
     for (; *name >= '0' && *name <= '9'; name++)
         thread = thread * 10 + (*name - '0');
-    if (visit->willing && thread != 0 && thread != visit->self && thread_runs(thread))
-        visit->willing = visit->visitor(thread, visit->context);
+    if (!visit->willing || thread == 0 || thread == visit->self)
+        return;
+    int runs = thread_runs(thread);
+    if (runs != 0)
+        visit->willing = runs > 0 && visit->visitor(thread, visit->context);
 }
 
-/* False if one was refused, or they cannot be listed. */
+/* False if one was refused, or they cannot be listed and looked at. */
 static bool each_other_thread(bool (*visitor)(int32_t thread, void *context), void *context) {
     struct visit visit = {visitor, context, thread_id_in_proc(), true};
     return platform_list("/proc/self/task", visit_entry, &visit) >= 0 && visit.willing;
@@ -136,16 +145,16 @@ static bool count(int32_t thread, void *context) {
 
 /* As the kernel counts them, those included that are past their last instruction in user space; a folder has a link for each, and two more. Few are
  * looked at one by one. 0: it cannot be told. */
-#define MANY_THREADS 64
-static int many_threads(void) {
+#define MANY_THREADS 62
+static int threads_listed(void) {
     struct stat status;
-    bool is_told = CALL3(__NR_stat, "/proc/self/task", &status, 0) == 0 && status.st_nlink > MANY_THREADS;
+    bool is_told = CALL3(__NR_stat, "/proc/self/task", &status, 0) == 0 && status.st_nlink > 2;
     return is_told ? (int)(status.st_nlink - 2) : 0;
 }
 
 int platform_other_threads(int32_t helper) {
-    int many = many_threads();
-    return many != 0 ? many - 1 - (helper != 0) : platform_living_threads(helper);
+    int listed = threads_listed(), others = listed <= MANY_THREADS ? platform_living_threads(helper) : -1;
+    return others >= 0 || listed == 0 ? others : listed - 1 - (helper != 0);
 }
 
 int platform_living_threads(int32_t helper) {

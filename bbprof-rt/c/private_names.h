@@ -91,6 +91,7 @@
 #define platform_open bbprof_platform_open
 #define platform_other_threads bbprof_platform_other_threads
 #define platform_parent_id bbprof_platform_parent_id
+#define platform_process_exists bbprof_platform_process_exists
 #define platform_process_group bbprof_platform_process_group
 #define platform_process_id bbprof_platform_process_id
 #define platform_process_is_gone bbprof_platform_process_is_gone

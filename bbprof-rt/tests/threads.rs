@@ -126,3 +126,15 @@ fn asking_for_a_block_preserves_all_registers() {
         assert_global(&check_link(link, "registers", [1, 100, 0, 0, 1]), [1, 4]);
     }
 }
+
+/// The threads' folder can be opened, their files cannot.
+#[test]
+fn a_thread_alive_at_exit_and_one_descriptor_left() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["one-descriptor"]);
+        let profile = run.profile();
+        assert_tls(&profile, [1, 100, 100, 0, 1]);
+        assert_end(&profile, State::Ended, Fate::Exit { status: Some(0) });
+        assert_eq!((profile.ending.live_threads, profile.ending.waits), (1, None));
+    }
+}
