@@ -108,6 +108,11 @@ static void look_for_unseen_end(struct process *process, const struct image *ima
     }
 }
 
+static void tell_of_lost_thread(struct process *process) {
+    note_for_good(process, NOTE_THREAD_WITHOUT_COUNTERS);
+    process_complain(process, "", "", "no memory or thread-specific data left", "counts of some threads are lost");
+}
+
 static void *trampoline(void *argument) {
     struct process *process = process_current();
     const struct image *image = __bbprof_image.image;
@@ -119,11 +124,11 @@ static void *trampoline(void *argument) {
     segment->owner = platform_thread_id();
     look_for_unseen_end(process, image);
     segment_attach(process, image, BANK_TLS, segment, __bbprof_tls_bank);
-    process_unlock(process);
     if (pthread_setspecific(key, segment) != 0) {
         release(process, segment);
-        process_complain(process, "", "", "no thread-specific data left", "counts of some threads are lost");
+        tell_of_lost_thread(process);
     }
+    process_unlock(process);
     return start != NULL ? start(argument) : (void *)(intptr_t)start_c11(argument);
 }
 
@@ -190,7 +195,7 @@ static struct segment *prepare_segment(struct process *process, void *(*start)(v
         segment->rounds = 0;
         raw_set_threads(process, process->threads + 1);
     } else {
-        process_complain(process, "", "", "no memory or thread-specific data left", "counts of some threads are lost");
+        tell_of_lost_thread(process);
     }
     process_unlock(process);
     return segment;

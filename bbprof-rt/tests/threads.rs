@@ -138,3 +138,16 @@ fn a_thread_alive_at_exit_and_one_descriptor_left() {
         assert_eq!((profile.ending.live_threads, profile.ending.waits), (1, None));
     }
 }
+
+/// What nobody can keep is said to be lost.
+#[test]
+fn threads_without_a_key() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["no-keys"]);
+        assert!(run.stderr.contains("counts of some threads are lost") && run.stderr.lines().count() == 1, "{}", run.stderr);
+        let profile = &run.profiles()[0];
+        assert_tls(profile, [1, 100, 0, 0, 1]);
+        assert_end(profile, State::Complete, Fate::Exit { status: Some(0) });
+        assert!(profile.ending.notes.iter().any(|note| note.contains("what it counted is lost")), "{:?}", profile.ending.notes);
+    }
+}
