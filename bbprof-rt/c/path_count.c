@@ -14,11 +14,30 @@ BBPROF_HIDDEN const uint64_t bbprof_path_multiplier = PATH_MULTIPLIER;
 /* Null before the thread's first path. */
 BBPROF_HIDDEN __thread struct path_table *bbprof_path_table;
 
-static void set_bases(struct path_table *table, const struct image *image) {
+static void set_base(struct path_table *table, const struct image *image, enum bank bank) {
 #ifdef BBPROF_RT_EXEC
-    table->bases[BANK_TLS] = (uint64_t)__bbprof_tls_bank - 8;
+    if (bank == BANK_TLS) {
+        table->bases[BANK_TLS] = (uint64_t)__bbprof_tls_bank - 8;
+        return;
+    }
 #endif
-    table->bases[BANK_GLOBAL] = (uint64_t)image->global_bank + __bbprof_delta - 8 * image->counters[BANK_TLS] - 8;
+    uint64_t delta = __bbprof_delta == BBPROF_DELTA_NONE ? bbprof_thread_block() : __bbprof_delta;
+    table->bases[bank] = (uint64_t)image->global_bank + delta - 8 * image->counters[BANK_TLS] - 8;
+}
+
+/* The calling thread's table, for paths with counters in this bank. */
+static struct path_table *own_table(struct process *process, struct image *image, enum bank bank) {
+    struct path_table *table = bbprof_path_table;
+    if (table == NULL && (table = path_table_acquire(process, image)) != NULL) {
+        /* No counter is so far from these. */
+        table->bases[BANK_TLS] = table->bases[BANK_GLOBAL] = 0;
+        /* The thread in whose place vfork's child runs is another: the child asks each time. */
+        if (process->pid == platform_process_id())
+            bbprof_path_table = table;
+    }
+    if (table != NULL)
+        set_base(table, image, bank);
+    return table;
 }
 
 /* A path that is not in the thread's table. */
@@ -31,18 +50,13 @@ BBPROF_HIDDEN void bbprof_path_unknown(uint64_t *counter, uint64_t number, enum 
     if (process != NULL) {
         struct image *image = __bbprof_image.image;
         uint64_t signals = process_lock_in_block(process);
-        if (bbprof_path_table == NULL) {
-            struct path_table *table = path_table_acquire(process, image);
-            if (table != NULL)
-                set_bases(table, image);
-            bbprof_path_table = table;
-        }
+        struct path_table *table = own_table(process, image, bank);
         bool own = true;
-        if (bbprof_path_table != NULL) {
-            uint64_t place = (uint64_t)counter - bbprof_path_table->bases[bank];
+        if (table != NULL) {
+            uint64_t place = (uint64_t)counter - table->bases[bank];
             /* A coroutine of a shared library that goes on in another thread has the address of the first one's counter. */
             own = place - 8 < 8 * (image->counters[BANK_TLS] + image->counters[BANK_GLOBAL]);
-            counted = own && path_table_count(process, image, bbprof_path_table, place, number);
+            counted = own && path_table_count(process, image, table, place, number);
         }
         if (!own)
             process_complain(process, "", "", "a function went on in another thread", "some counts are lost; 'bbprof verify' says which");

@@ -78,10 +78,10 @@ static bool grow(struct process *process, const struct image *image, struct path
 }
 
 struct path_table *path_table_acquire(struct process *process, struct image *image) {
-    int32_t self = platform_thread_id();
+    int32_t self = owner_calling(process);
     struct path_table *table = image->path_tables;
     /* A new thread may have a dead one's number. */
-    while (table != NULL && table->owner != THREAD_NONE && table->owner != self && platform_thread_exists(process->pid, table->owner))
+    while (table != NULL && table->owner != self && !owner_is_gone(process, table->owner))
         table = table->next;
     if (table == NULL) {
         table = process_allocate(process, sizeof *table);

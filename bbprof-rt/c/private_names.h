@@ -44,6 +44,8 @@
 #define others_running_at_end bbprof_others_running_at_end
 #define others_running_soon bbprof_others_running_soon
 #define others_with_counters bbprof_others_with_counters
+#define owner_calling bbprof_owner_calling
+#define owner_is_gone bbprof_owner_is_gone
 #define path_insert_number bbprof_path_insert_number
 #define path_of_dump bbprof_path_of_dump
 #define path_of_process bbprof_path_of_process

@@ -34,7 +34,7 @@ struct segment {
     uint64_t offset;  /* in the raw profile; 0 = in memory only */
     uint64_t *place;  /* where else the pages are mapped: over a thread's TLS bank or the image's global bank */
     uint64_t *aside;  /* a bank that could not be mapped over: its counts are to be added */
-    int32_t owner;    /* thread id; THREAD_NONE, THREAD_STARTING */
+    int32_t owner;    /* thread id; THREAD_NONE, THREAD_STARTING; of vfork's child its process id, negated */
     uint16_t role;    /* enum raw_role */
     uint16_t rounds;  /* of thread-specific data destructors so far */
     void *(*start)(void *); /* of a thread that is starting */
@@ -50,7 +50,7 @@ struct path_table {
     uint64_t bases[NUM_BANKS]; /* taken from the address of one of the thread's counters they give its place in a record */
     struct path_table *next;
     struct path_chunk *chunks; /* the newest first */
-    int32_t owner;             /* thread id, THREAD_NONE */
+    int32_t owner;             /* as of a segment */
 };
 
 struct image {
@@ -185,10 +185,13 @@ static inline uint64_t bank_bytes(const struct image *image, enum bank bank) {
 }
 
 /* segment.c */
+/* The calling thread, as who owns what it counts in. vfork's child has its parent's memory, and its thread-local storage, but goes before that goes on. */
+int32_t owner_calling(const struct process *process);
+bool owner_is_gone(const struct process *process, int32_t owner);
 struct segment *segment_create(struct process *process, struct image *image, enum bank bank);
 /* NULL, and why: there is no place for it where the counts are. */
 struct segment *segment_create_baseline(struct process *process, struct image *image, enum bank bank, enum raw_role role, int *why);
-/* A segment that nobody counts in any more, or a new one. */
+/* The owner's segment, one that nobody counts in any more, or a new one. */
 struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner);
 /* The bank at `place` counts in the segment from now on; what was counted there is added. */
 void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place);
@@ -334,6 +337,9 @@ extern void __tsan_init(void) __attribute__((weak));
 /* several_threads.c */
 /* Notes what several threads may have lost. Called whenever that may have become so. */
 void several_threads_look(struct process *process);
+
+/* thread_block.c: what is added to the address of a counter of the image to get the calling thread's own. */
+uint64_t bbprof_thread_block(void);
 
 /* finish.c */
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */

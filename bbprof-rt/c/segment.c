@@ -44,16 +44,26 @@ struct segment *segment_create_baseline(struct process *process, struct image *i
     return segment;
 }
 
+int32_t owner_calling(const struct process *process) {
+    int32_t number = platform_process_id();
+    return process->pid == number ? platform_thread_id() : -number;
+}
+
+bool owner_is_gone(const struct process *process, int32_t owner) {
+    if (owner > 0)
+        return !platform_thread_exists(process->pid, owner);
+    return owner == THREAD_NONE || (owner != THREAD_STARTING && !platform_process_exists(-owner));
+}
+
 struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner) {
+    /* A new thread may have a dead one's number; vfork's child asks for the same each time. */
+    for (struct segment *segment = image->segments[bank]; segment != NULL && bank == BANK_GLOBAL; segment = segment->next)
+        if (segment->role == ROLE_COUNTS && segment->owner == owner)
+            return segment;
     for (struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next) {
-        if (segment->role != ROLE_COUNTS)
-            continue;
-        /* Threads with a TLS bank hand their segment back; of those with a block one learns that they died from the kernel. A
-         * new thread may have a dead one's number. */
-        bool free = segment->owner == THREAD_NONE;
-        if (!free && bank == BANK_GLOBAL && segment->owner > 0)
-            free = segment->owner == owner || !platform_thread_exists(process->pid, segment->owner);
-        if (free) {
+        /* Threads with a TLS bank hand their segment back; of those with a block one learns that they died from the kernel. */
+        bool is_free = segment->owner == THREAD_NONE || (bank == BANK_GLOBAL && owner_is_gone(process, segment->owner));
+        if (segment->role == ROLE_COUNTS && is_free) {
             segment->owner = owner;
             return segment;
         }

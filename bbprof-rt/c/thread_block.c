@@ -6,7 +6,19 @@
 
 #include "text.h"
 
-BBPROF_HIDDEN uint64_t bbprof_thread_block(void);
+static uint64_t own_block(struct process *process, struct image *image, bool is_childs) {
+    if (image->segments[BANK_GLOBAL] == NULL)
+        return 0;
+    struct segment *segment = segment_acquire(process, image, BANK_GLOBAL, owner_calling(process));
+    if (segment == NULL) {
+        note_for_good(process, NOTE_THREAD_WITHOUT_COUNTERS);
+        process_complain(process, "", "", "out of memory for the counters of a thread", "counts may be lost");
+        return 0;
+    }
+    if (!is_childs)
+        raw_set_threads(process, process->threads + 1);
+    return (uint64_t)segment->view - (uint64_t)image->global_bank;
+}
 
 BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
     struct process *process = __atomic_load_n(&__bbprof_image.process, __ATOMIC_ACQUIRE);
@@ -14,23 +26,17 @@ BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
     if (process == NULL)
         return __bbprof_delta = 0;
     uint64_t signals = process_lock_in_block(process);
+    uint64_t delta = __bbprof_delta;
     /* A signal handler may have been faster. */
-    if (__bbprof_delta == BBPROF_DELTA_NONE) {
-        uint64_t delta = 0;
-        struct image *image = __bbprof_image.image;
-        if (image->segments[BANK_GLOBAL] != NULL) {
-            struct segment *segment = segment_acquire(process, image, BANK_GLOBAL, platform_thread_id());
-            if (segment != NULL) {
-                delta = (uint64_t)segment->view - (uint64_t)image->global_bank;
-                raw_set_threads(process, process->threads + 1);
-            } else {
-                process_complain(process, "", "", "out of memory for the counters of a thread", "counts may be lost");
-            }
-        }
-        __bbprof_delta = delta;
+    if (delta == BBPROF_DELTA_NONE) {
+        /* The thread in whose place vfork's child runs is another: the child asks each time. */
+        bool is_childs = process->pid != platform_process_id();
+        delta = own_block(process, __bbprof_image.image, is_childs);
+        if (!is_childs)
+            __bbprof_delta = delta;
     }
     process_unlock_in_block(process, signals);
-    return __bbprof_delta;
+    return delta;
 }
 
 __asm__(".text\n"

@@ -151,3 +151,12 @@ fn threads_without_a_key() {
         assert!(profile.ending.notes.iter().any(|note| note.contains("what it counted is lost")), "{:?}", profile.ending.notes);
     }
 }
+
+/// vfork's child has the thread-local storage of a thread, but not its number.
+#[test]
+fn no_block_is_kept_from_a_child_of_vfork() {
+    for link in Link::ALL {
+        let profile = check_link(link, "vfork-counts", [1, 100, 0, 0, 1]);
+        assert_global(&profile, [1, 5]);
+    }
+}

@@ -66,6 +66,24 @@ fn recorded_and_lost(raw: &Path, code: i32) -> (u64, u64) {
     (recorded, lost.sum())
 }
 
+/// A thread whose first path is one of vfork's child, and one whose first counters are not where those of its next path are.
+#[test]
+fn vforks_children_and_code_for_libraries() {
+    let sandbox = Sandbox::new("hashed-places");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/many_paths/places.c");
+    let part = sandbox.join("part.o");
+    let run = Run::new(tool("bbprof-cc")).args(HASHED).args(["-O0", "-fPIC", "-DPART", "-c"]);
+    run.arg(&source).arg("-o").arg(&part).ok();
+    let program = sandbox.join("program");
+    let run = Run::new(tool("bbprof-cc")).args(HASHED).args(["-O0", "-fPIE", "-pie", "-pthread"]);
+    run.arg(&source).arg(&part).arg("-o").arg(&program).ok();
+    let raw = sandbox.join("a.bbraw");
+    assert_eq!(Run::new(program).env("BBPROF_OUT", &raw).ok().stderr, "");
+    Run::new(tool("bbprof")).arg("verify").arg(&raw).ok();
+    let exported = Exported::of(&[raw]);
+    assert_eq!((exported.entries("walk"), exported.entries("walk_of_library")), (Some(152), Some(151)));
+}
+
 /// A file that cannot grow, nor be written anew: what stood in memory alone is told, to the last execution.
 #[test]
 fn without_room_in_the_file() {
