@@ -20,11 +20,15 @@ void fork_prepare(void) {
         return;
     process_lock(process);
     process->forking_thread = platform_thread_id();
+    process->is_forking = true;
 }
 
 void fork_in_parent(void) {
-    if (process_current() != NULL)
-        process_unlock(process_current());
+    struct process *process = process_current();
+    if (process == NULL)
+        return;
+    process->is_forking = false;
+    process_unlock(process);
 }
 
 /* Moves a segment of the forking thread, or an image's first one, into the child's file: zeroed, mapped where the old one was. */
@@ -93,10 +97,11 @@ void fork_in_child(void) {
     struct process *process = process_current();
     if (process == NULL)
         return;
-    if (process->pid != platform_process_id()) {
+    if (process->is_forking) {
         process_lock_inherit(process);
         process->pid = platform_process_id();
         process->parent_pid = platform_parent_id();
+        process->is_forking = false;
         process->start_ticks = platform_start_ticks();
         process->begun_ns = platform_wall_clock_ns();
         process->is_fork_child = true;

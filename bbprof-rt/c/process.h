@@ -98,6 +98,7 @@ struct process {
     bool is_watched; /* by valgrind, which complains where memory is read that nothing was stored in */
     bool is_privileged; /* who started it must not choose its files */
     bool is_fork_child;
+    bool is_forking; /* a fork is under way: its child may have its parent's number, in a namespace of its own */
     bool path_has_pid; /* so that no other process has it */
     bool has_program; /* it was begun by the program, which no dlclose takes away */
     bool has_threads; /* pthread_create or thrd_create made one, as far as a program's runtime was told */

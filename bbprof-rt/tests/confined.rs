@@ -77,3 +77,17 @@ fn a_removed_directory() {
         assert!(run.stderr.contains("no such directory") && run.stderr.lines().count() == 1, "{}", run.stderr);
     }
 }
+
+/// Parent and child are both the first process of their namespaces.
+#[test]
+fn a_child_with_its_parents_number() {
+    for link in Link::ALL {
+        let program = program(link);
+        let run = run_with(Path::new("unshare"), &["-rpf", program.to_str().unwrap(), "fork-namespace"], |_| {});
+        assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
+        let profiles = run.profiles();
+        assert_eq!(profiles.iter().map(|profile| profile.process.pid).collect::<Vec<_>>(), [1, 1]);
+        assert_tls(&profiles[0], [1, 100, 0, 0, 1]);
+        assert_tls(&profiles[1], [0, 0, 0, 50, 0]);
+    }
+}
