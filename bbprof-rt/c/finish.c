@@ -93,7 +93,8 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         several_threads_look(process);
         thread_absorb_own_bank(process);
         int others = others_alive(process);
-        rescue(process, others != 0, for_good);
+        if (process->raw.in_use)
+            rescue(process, others != 0, for_good);
         note_strangers(process, others);
         if (for_good && others != 0)
             pool_help(process);

@@ -32,13 +32,15 @@ void fork_in_parent(void) {
 }
 
 /* Moves a segment of the forking thread, or an image's first one, into the child's file: zeroed, mapped where the old one was. */
-static bool rehouse(struct process *process, struct image *image, enum bank bank, struct segment *segment, bool own) {
+static void rehouse(struct process *process, struct image *image, enum bank bank, struct segment *segment, bool own) {
     uint64_t num_bytes = bank_bytes(image, bank), offset;
     uint64_t *view = raw_reserve(process, num_bytes, &offset);
-    if (view == NULL)
-        return false;
     bool is_block = own && bank == BANK_GLOBAL && segment != image->segments[bank];
-    if (is_block && raw_map_over(process, segment->view, view, offset, num_bytes) == 0) {
+    if (view == NULL) {
+        /* No memory is left but that of the parent's pages, which the child must not keep. */
+        if (platform_map_fresh(segment->view, num_bytes) != 0)
+            note_for_good(process, NOTE_THREAD_WITHOUT_COUNTERS);
+    } else if (is_block && raw_map_over(process, segment->view, view, offset, num_bytes) == 0) {
         /* The thread knows its block by address. */
         platform_unmap(view, num_bytes);
     } else {
@@ -46,6 +48,9 @@ static bool rehouse(struct process *process, struct image *image, enum bank bank
         segment->view = view;
     }
     segment->offset = offset;
+    if (segment->aside != NULL)
+        for (uint64_t i = 0; i < image->counters[bank]; i++)
+            segment->aside[i] = 0;
     if (segment->place != NULL && (own || bank == BANK_GLOBAL)) {
         if (raw_map_over(process, segment->place, segment->view, offset, num_bytes) != 0) {
             segment->aside = segment->place;
@@ -56,11 +61,7 @@ static bool rehouse(struct process *process, struct image *image, enum bank bank
         platform_map_fresh(segment->place, num_bytes);
         segment->place = NULL;
     }
-    if (segment->aside != NULL)
-        for (uint64_t i = 0; i < image->counters[bank]; i++)
-            segment->aside[i] = 0;
     segment->owner = own ? platform_thread_id() : THREAD_NONE;
-    return true;
 }
 
 static void restart_bank(struct process *process, struct image *image, enum bank bank) {
@@ -69,7 +70,8 @@ static void restart_bank(struct process *process, struct image *image, enum bank
     while (*link != NULL) {
         struct segment *segment = *link;
         bool own = segment->role == ROLE_COUNTS && segment->owner == process->forking_thread;
-        if ((own || segment == first) && rehouse(process, image, bank, segment, own)) {
+        if (own || segment == first) {
+            rehouse(process, image, bank, segment, own);
             if (segment->offset != 0)
                 entry_of_segment(image, bank, segment->offset, ROLE_COUNTS, raw_log, process);
             link = &segment->next;
@@ -99,9 +101,9 @@ void fork_in_child(void) {
         return;
     if (process->is_forking) {
         process_lock_inherit(process);
+        process->is_forking = false;
         process->pid = platform_process_id();
         process->parent_pid = platform_parent_id();
-        process->is_forking = false;
         process->start_ticks = platform_start_ticks();
         process->begun_ns = platform_wall_clock_ns();
         process->is_fork_child = true;

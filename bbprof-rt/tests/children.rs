@@ -104,3 +104,27 @@ fn a_fixed_name_gets_the_childs_number() {
     assert_eq!(*child, format!("fixed.{}.bbraw", run.read(child).process.pid));
     assert_tls(&run.read("fixed.bbraw"), [1, 100, 0, 0, 1]);
 }
+
+/// It has no file, but counts, and its threads run.
+#[test]
+fn a_fork_without_memory_left() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["fork-without-memory", "child"]);
+        assert_eq!(run.status.code(), Some(0), "{link:?}: {}", run.stderr);
+        assert!(run.stderr.contains("out of memory") && run.stderr.lines().count() == 1, "{}", run.stderr);
+        assert_tls(&run.read("child"), [0, 0, 10, 50, 0]);
+    }
+}
+
+/// It cannot even be parted from its parent's counters, which says so and still has its own.
+#[test]
+fn a_fork_beyond_the_limit_of_memory() {
+    for link in Link::ALL {
+        let run = run(&program(link), &["fork-without-memory", "child", "beyond"]);
+        assert_eq!(run.status.code(), Some(0), "{link:?}: {}", run.stderr);
+        let parents =
+            run.profiles().into_iter().find(|profile| profile.ending.fate != Fate::Snapshot).expect("the parent has a file");
+        assert_eq!(image(&parents, PROGRAM).tls_counters[..2], [1, 100]);
+        assert_eq!(parents.ending.lost_children, 1);
+    }
+}
