@@ -185,15 +185,15 @@ static void start(int argc, char **argv, char **environment) {
         __bbprof_delta = 0;
     if (!bytes_equal(record->magic, BBPROF_IMAGE_MAGIC, 8) || record->version != BBPROF_IMAGE_VERSION)
         return;
+#ifdef BBPROF_RT_EXEC
+    interposer_prepare();
+#endif
     struct process *process = find_process();
     bool first = process == NULL;
     if (first)
         process = process_create(environment, record);
     if (process == NULL)
         return;
-#ifdef BBPROF_RT_EXEC
-    interposer_prepare();
-#endif
     process_lock(process);
     if (first)
         raw_begin(process);
