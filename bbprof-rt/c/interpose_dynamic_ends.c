@@ -39,6 +39,7 @@ static struct {
     int (*execvp)(const char *, char *const[]);
     int (*execvpe)(const char *, char *const[], char *const[]);
     int (*fexecve)(int, char *const[], char *const[]);
+    int (*execveat)(int, const char *, char *const[], char *const[], int);
     bool prepared;
 } real;
 
@@ -62,6 +63,7 @@ void interposer_prepare(void) {
     FIND(execvp, "execvp");
     FIND(execvpe, "execvpe");
     FIND(fexecve, "fexecve");
+    FIND(execveat, "execveat");
 #undef FIND
     if (__interceptor__exit != NULL)
         real.exit_at_once = __interceptor__exit;
@@ -172,6 +174,11 @@ EXPORTED int execvpe(const char *file, char *const words[], char *const environm
 
 EXPORTED int fexecve(int file, char *const words[], char *const environment[]) {
     EXEC("", REAL(fexecve) != NULL ? real.fexecve(file, words, environment) : missing());
+}
+
+/* glibc 2.34 and later have it. */
+EXPORTED int execveat(int folder, const char *path, char *const words[], char *const environment[], int flags) {
+    EXEC(path, REAL(execveat) != NULL ? real.execveat(folder, path, words, environment, flags) : missing());
 }
 
 EXPORTED int execl(const char *path, const char *word, ...) {

@@ -66,8 +66,8 @@ fn vfork_leaves_one_file() {
 
 #[test]
 fn exec_leaves_both_files() {
-    for link in Link::ALL {
-        let run = run(&program(link), &["exec"]);
+    for (link, how) in Link::ALL.into_iter().flat_map(|link| [(link, "exec"), (link, "execveat")]) {
+        let run = run(&program(link), &[how]);
         assert_eq!(run.status.code(), Some(0));
         let [before, after] = run.profiles().try_into().unwrap();
         assert_eq!(before.process.pid, after.process.pid);

@@ -371,6 +371,11 @@ int main(int argc, char **argv) {
         execl(argv[0], argv[0], "return", (char *)NULL);
         check(1, "execl");
     }
+    if (IS("execveat")) {
+        char *const words[] = {argv[0], "return", NULL};
+        execveat(AT_FDCWD, argv[0], words, environ, 0);
+        check(1, "execveat");
+    }
     if (IS("dump-exec")) {
         work(1, 5);
         check(bbprof_dump(NULL) != 0, "bbprof_dump");
