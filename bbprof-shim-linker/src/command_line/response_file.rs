@@ -13,21 +13,19 @@ const MAX_DEPTH: u32 = 32;
 pub(crate) fn expand(arguments: &[OsString], read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Vec<OsString> {
     let mut expanded = Vec::with_capacity(arguments.len());
     expand_into(arguments, read, MAX_DEPTH, &mut expanded);
-    expanded
+    // A driver hands such a file to the linker, who expands it in its own language.
+    let for_linker = |argument: OsString| {
+        let file = argument.as_bytes().strip_prefix(b"-Wl,@").filter(|file| !file.contains(&b','));
+        let Some(contents) = file.and_then(|file| read(Path::new(OsStr::from_bytes(file)))) else { return vec![argument] };
+        let mut tokens_of_linker = Vec::new();
+        expand_into(&tokens(&contents), read, MAX_DEPTH, &mut tokens_of_linker);
+        tokens_of_linker.into_iter().flat_map(|token| [OsString::from("-Xlinker"), token]).collect()
+    };
+    expanded.into_iter().flat_map(for_linker).collect()
 }
 
 fn expand_into(arguments: &[OsString], read: &dyn Fn(&Path) -> Option<Vec<u8>>, depth: u32, expanded: &mut Vec<OsString>) {
     for argument in arguments {
-        // A driver hands it to the linker, who expands it.
-        if let Some(file) = argument.as_bytes().strip_prefix(b"-Wl,@")
-            && !file.contains(&b',')
-            && let Some(contents) = read(Path::new(OsStr::from_bytes(file)))
-        {
-            let mut for_linker = Vec::new();
-            expand_into(&tokens(&contents), read, depth.saturating_sub(1), &mut for_linker);
-            expanded.extend(for_linker.into_iter().flat_map(|token| [OsString::from("-Xlinker"), token]));
-            continue;
-        }
         let contents =
             argument.as_bytes().strip_prefix(b"@").filter(|_| depth > 0).and_then(|file| read(Path::new(OsStr::from_bytes(file))));
         match contents {
@@ -67,6 +65,8 @@ mod tests {
             Some("one") => Some(b"a.o 'b c.o'\n\"d\\\"e\" f\\ g ''".to_vec()),
             Some("outer") => Some(b"x @one\r\n@none y".to_vec()),
             Some("self") => Some(b"z @self".to_vec()),
+            Some("linker") => Some(b"-Wl,@linker".to_vec()),
+            Some("driver") => Some(b"-Wl,@one".to_vec()),
             _ => None,
         };
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
@@ -87,10 +87,12 @@ mod tests {
     fn files_for_the_linker() {
         assert_eq!(expanded(&["-Wl,@outer"])[..4], ["-Xlinker", "x", "-Xlinker", "a.o"]);
         assert_eq!(expanded(&["-Wl,@none"]), ["-Wl,@none"]);
+        assert_eq!(expanded(&["@driver"])[..2], ["-Xlinker", "a.o"]);
     }
 
     #[test]
     fn a_file_that_names_itself_ends() {
         assert_eq!(expanded(&["@self"]).len(), MAX_DEPTH as usize + 1);
+        assert_eq!(expanded(&["-Wl,@linker"]), ["-Xlinker", "-Wl,@linker"]);
     }
 }
