@@ -55,16 +55,24 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return create == NULL ? EAGAIN : threads_create(create, thread, attributes, start, argument);
 }
 
+/* It is called in signal handlers, where dlsym must not be. */
+static int32_t (*real_fork)(void);
+
+void forking_prepare(void) {
+    if (dlsym != NULL)
+        real_fork = (int32_t(*)(void))dlsym(RTLD_NEXT, "_Fork");
+}
+
 /* fork without any handlers, which libc's fork would call; glibc 2.34 and later have it. */
 EXPORTED __attribute__((weak)) int32_t _Fork(void) {
-    int32_t (*real)(void) = dlsym == NULL ? NULL : (int32_t(*)(void))dlsym(RTLD_NEXT, "_Fork");
-    if (real == NULL) {
+    interposer_prepare();
+    if (real_fork == NULL) {
         if (__errno_location != NULL)
             *__errno_location() = ENOSYS;
         return -1;
     }
     fork_prepare();
-    int32_t child = real();
+    int32_t child = real_fork();
     if (child == 0)
         fork_in_child();
     else

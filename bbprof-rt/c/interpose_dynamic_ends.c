@@ -76,6 +76,7 @@ void interposer_prepare(void) {
     if (__interceptor_pthread_kill != NULL)
         real.pthread_kill = __interceptor_pthread_kill;
     leaving_prepare();
+    forking_prepare();
     __atomic_store_n(&real.prepared, true, __ATOMIC_RELEASE);
 }
 

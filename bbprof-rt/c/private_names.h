@@ -29,6 +29,7 @@
 #define fork_in_parent bbprof_fork_in_parent
 #define fork_prepare bbprof_fork_prepare
 #define fork_register bbprof_fork_register
+#define forking_prepare bbprof_forking_prepare
 #define handlers_leave bbprof_handlers_leave
 #define handlers_running bbprof_handlers_running
 #define handlers_running_elsewhere bbprof_handlers_running_elsewhere

@@ -355,6 +355,7 @@ void process_leave(struct process *process, uint32_t activations);
 /* interpose_*.c: finds libc's own functions, while that is easy. */
 void interposer_prepare(void);
 void leaving_prepare(void);
+void forking_prepare(void);
 
 /* thread_bank.c */
 /* Counts of the calling thread that are in no segment: it was not started through the interposed pthread_create, or has ended. */
