@@ -96,6 +96,31 @@ fn known_changes_have_the_known_reasons() {
     assert!(["fresh", "gone", "inlining", "new/gone"].iter().all(|word| text.contains(word)), "{text}");
 }
 
+/// As where a further test program uses a library: nothing of what it has is new, or longer, in place of another copy.
+#[test]
+fn further_programs_of_the_same_functions() {
+    let sandbox = Sandbox::new("further");
+    let [one, other, both] = ["one", "other", "both.bbprof"].map(|name| sandbox.join(name));
+    let source = sandbox.write("half.c", "int half(int x) { return x % 2 ? x + 1 : x / 2; }\n");
+    let main = |runs: u32| {
+        format!("int half(int); int main(void) {{ int n = 0; for (int i = 0; i < {runs}; i++) n += half(i); return n < 0; }}\n")
+    };
+    let profile = |binary: &Path, runs: u32| {
+        let main = sandbox.write(&format!("main{runs}.c"), main(runs));
+        Run::new(tool("bbprof-cc")).args(["-O1", "-g"]).arg(&source).arg(main).arg("-o").arg(binary).in_folder(sandbox.path()).ok();
+        ProfiledRun::of(binary, &[], &sandbox).raw
+    };
+    let raws = [profile(&one, 100), profile(&other, 250)];
+    Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&both).args(&raws).ok();
+    let half =
+        |raw: &Path| Exported::of(&[raw.to_owned()]).functions().into_iter().find(|it| it.value["symbol"] == "half").unwrap();
+    // In this loop, odd and even numbers are as many.
+    let each = half(&raws[0]).value["instructions"].as_i64().unwrap() / 100;
+    assert_eq!(half(&raws[1]).value["instructions"], each * 250);
+    assert_eq!(change(&json(&raws[0], &both), "half"), [each * 250, 0, 0, 0, 0]);
+    assert_eq!(change(&json(&both, &raws[0]), "half"), [-each * 250, 0, 0, 0, 0]);
+}
+
 /// 0.1 % is 0.1 %: the same program run and built again has no difference at all.
 #[test]
 fn the_same_again_is_no_difference() {

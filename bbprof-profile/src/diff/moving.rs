@@ -4,6 +4,7 @@
 //! had, are paired with those that left and those that it runs less often: what is in both sums has moved. What remains is no move: the function
 //! was executed more or less often in all (*ran*), its copies have other lengths than before (*code*), or it is in one of the profiles only.
 
+use super::cells::Work;
 use super::{FunctionDiff, scaled};
 use crate::{LineTable, Profile, demangle};
 use std::collections::BTreeMap;
@@ -27,8 +28,8 @@ impl Flows {
     }
 }
 
-/// Executions of each source function in all, by profile; a function without code in it has none.
-type Executions = [BTreeMap<String, i128>; 2];
+/// What ran of each source function in all, wherever its code is, by profile; a function without code in it is not there.
+type Works = [BTreeMap<String, Work>; 2];
 
 impl Moving {
     pub(super) fn left(&mut self, name: &str, position: usize, instructions: i128) {
@@ -54,14 +55,14 @@ impl Moving {
 
     /// Adds what moved, and what remains of it, to the changes; gives what moved.
     pub(super) fn settle(self, profiles: [&Profile; 2], functions: &mut [FunctionDiff]) -> u128 {
-        let executions = match self.by_name.values().any(Flows::is_moving) {
-            true => profiles.map(executions),
-            false => Executions::default(),
+        let works = match self.by_name.values().any(Flows::is_moving) {
+            true => profiles.map(works),
+            false => Works::default(),
         };
         let mut moved = 0;
         for (name, flows) in self.by_name {
             if flows.is_moving() {
-                moved += settle_one(&name, flows, &executions, functions).unsigned_abs();
+                moved += settle_one(&name, flows, &works, functions).unsigned_abs();
             } else {
                 for (position, ran) in flows.ran {
                     functions[position].change.ran += ran;
@@ -72,7 +73,7 @@ impl Moving {
     }
 }
 
-fn settle_one(name: &str, flows: Flows, executions: &Executions, functions: &mut [FunctionDiff]) -> i128 {
+fn settle_one(name: &str, flows: Flows, works: &Works, functions: &mut [FunctionDiff]) -> i128 {
     let (mut gains, mut losses) = (flows.arrived, flows.left);
     // What stayed in place ran more or less often because others took over.
     gains.extend(flows.ran.iter().filter(|(_, ran)| **ran > 0).map(|(position, ran)| (*position, *ran)));
@@ -81,7 +82,7 @@ fn settle_one(name: &str, flows: Flows, executions: &Executions, functions: &mut
     let (gained, lost) = (sum(&gains), sum(&losses));
     let moved = gained.min(lost);
     let rest = gained - lost;
-    let mut remains = Remains::new(name, rest, lost, executions);
+    let mut remains = Remains::new(name, rest, works);
     for (list, sign) in [(gains, 1), (losses, -1)] {
         let mut to_move = moved;
         for (position, amount) in list {
@@ -104,11 +105,13 @@ struct Remains {
 }
 
 impl Remains {
-    fn new(name: &str, whole: i128, lost: i128, executions: &Executions) -> Self {
-        let [a, b] = [0, 1].map(|profile| executions[profile].get(name).copied());
+    fn new(name: &str, whole: i128, works: &Works) -> Self {
+        let [a, b] = [0, 1].map(|profile| works[profile].get(name).copied());
         let ran = match (a, b) {
-            // The part that moved is the measure of what an execution costs.
-            (Some(a), Some(b)) if a > 0 && b > 0 => scaled(lost, b, a) - lost,
+            // All executions are the measure of what one costs, those that stayed in their place, too: nothing need have moved.
+            (Some(a), Some(b)) if a.executions > 0 && b.executions > 0 => {
+                scaled(a.instructions, b.executions, a.executions) - a.instructions
+            }
             _ => whole,
         };
         let ran = if whole > 0 { ran.clamp(0, whole) } else { ran.clamp(whole, 0) };
@@ -134,16 +137,33 @@ impl Remains {
     }
 }
 
-fn executions(profile: &Profile) -> BTreeMap<String, i128> {
-    let mut executions: BTreeMap<String, i128> = BTreeMap::new();
+fn works(profile: &Profile) -> BTreeMap<String, Work> {
+    let mut works: BTreeMap<String, Work> = BTreeMap::new();
+    let mut by_symbol: BTreeMap<&str, Work> = BTreeMap::new();
     for function in profile.functions() {
-        *executions.entry(function.name().to_owned()).or_default() += i128::from(function.counts.entries);
-    }
-    for source in LineTable::new(profile).files.into_values() {
-        for ((_, symbol), counts) in source.functions {
-            let inlined = i128::try_from(counts.inlined).unwrap_or(i128::MAX);
-            *executions.entry(demangle(&symbol)).or_default() += inlined;
+        let mut own = i128::try_from(function.counts.instructions).unwrap_or(i128::MAX);
+        for (node, count) in function.manifest.nodes.iter().zip(&function.counts.nodes) {
+            for (location, instructions) in &node.locations {
+                let location = &function.module.locations[location.0 as usize];
+                if location.inlined_at.is_some() {
+                    let inlined = i128::from(*instructions) * i128::from(*count);
+                    by_symbol.entry(function.module.string(location.function)).or_default().instructions += inlined;
+                    own -= inlined;
+                }
+            }
         }
+        let work = works.entry(function.name().to_owned()).or_default();
+        work.executions += i128::from(function.counts.entries);
+        work.instructions += own;
     }
-    executions
+    let table = LineTable::new(profile);
+    for ((_, symbol), counts) in table.files.values().flat_map(|source| &source.functions) {
+        by_symbol.entry(symbol).or_default().executions += i128::try_from(counts.inlined).unwrap_or(i128::MAX);
+    }
+    for (symbol, inlined) in by_symbol {
+        let work = works.entry(demangle(symbol)).or_default();
+        work.executions += inlined.executions;
+        work.instructions += inlined.instructions;
+    }
+    works
 }
