@@ -8,7 +8,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// In target directories: a line with the folder of the run's raw profiles, or with what `BBPROF_OUT` was.
+/// In target directories: a line with the folder of the run's raw profiles, or with what `BBPROF_OUT` was. A folder beside it stands there as seen from here, so that
+/// target directories can be moved.
 const NOTE: &str = "bbprof/last";
 const PATTERN: &str = "BBPROF_OUT=";
 
@@ -27,19 +28,22 @@ impl Place {
         std::env::var_os("BBPROF_OUT").filter(|pattern| !pattern.is_empty())
     }
 
-    fn line(&self) -> Vec<u8> {
+    /// As it is noted in this file.
+    fn line(&self, note: &Path) -> Vec<u8> {
         let (start, rest) = match self {
-            Self::Folder(folder) => ("", folder.as_os_str()),
+            Self::Folder(folder) => {
+                ("", note.parent().and_then(|here| folder.strip_prefix(here).ok()).unwrap_or(folder).as_os_str())
+            }
             Self::Pattern(pattern) => (PATTERN, pattern.as_os_str()),
         };
         [start.as_bytes(), rest.as_bytes(), b"\n"].concat()
     }
 
-    fn of_line(line: &[u8]) -> Self {
+    fn of_line(line: &[u8], note: &Path) -> Self {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         match line.strip_prefix(PATTERN.as_bytes()) {
             Some(pattern) => Self::Pattern(OsString::from_vec(pattern.to_vec())),
-            None => Self::Folder(OsString::from_vec(line.to_vec()).into()),
+            None => Self::Folder(note.with_file_name(OsString::from_vec(line.to_vec()))),
         }
     }
 }
@@ -47,9 +51,9 @@ impl Place {
 /// Notes the last run in its target directory, and where commands look from here, if that is another: they must not show the run before.
 pub(crate) fn note(target_dir: &Path, place: &Place) -> Result<()> {
     let own = target_dir.join(NOTE);
-    cache::write_atomically(&own, &place.line())?;
+    cache::write_atomically(&own, &place.line(&own))?;
     if let Some(seen) = noted_here()?.filter(|seen| seen.canonicalize().ok() != own.canonicalize().ok())
-        && let Err(error) = cache::write_atomically(&seen, &place.line())
+        && let Err(error) = cache::write_atomically(&seen, &place.line(&seen))
     {
         tell!("{}: still names an earlier run, which commands without a profile show here: {error:#}", seen.display());
     }
@@ -67,7 +71,7 @@ pub(crate) fn noted_here() -> Result<Option<PathBuf>> {
 /// The folder or file with the raw profiles of the run that is noted there.
 pub(crate) fn profiles_of(note: &Path) -> Result<PathBuf> {
     let runs = || note.with_file_name("runs");
-    match Place::of_line(&std::fs::read(note).with_context(|| note.display().to_string())?) {
+    match Place::of_line(&std::fs::read(note).with_context(|| note.display().to_string())?, note) {
         Place::Folder(folder) if has_files(&folder) => Ok(folder),
         Place::Folder(folder) => require!(
             "{}: no profile is in this folder, which is the last run's: it wrote none, or could not be built; run the program again, or name a profile (those of earlier runs: {})",
@@ -99,8 +103,16 @@ mod tests {
     #[test]
     fn places_are_read_as_they_were_noted() {
         let name = OsString::from_vec(b"/tmp/caf\xe9 %p".to_vec());
-        for place in [Place::Folder(name.clone().into()), Place::Pattern(name)] {
-            assert_eq!(Place::of_line(&place.line()), place);
+        let note = Path::new("/tmp/target/bbprof/last");
+        for place in [Place::Folder(name.clone().into()), Place::Folder(note.with_file_name("runs/1-2")), Place::Pattern(name)] {
+            assert_eq!(Place::of_line(&place.line(note), note), place);
         }
+    }
+
+    #[test]
+    fn a_moved_note_names_what_moved_with_it() {
+        let [before, after] = ["/old/target/bbprof/last", "/new/bbprof/last"].map(Path::new);
+        let line = Place::Folder(before.with_file_name("runs/1-2")).line(before);
+        assert_eq!(Place::of_line(&line, after), Place::Folder(after.with_file_name("runs/1-2")));
     }
 }

@@ -1,8 +1,8 @@
 //! Finds build maps by build id.
 //!
 //! In this order: `--map` (files and folders), `BBPROF_MAPS` (a path list of the same), beside the image where it ran
-//! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), among those that `cargo bbprof` kept of its runs, and the map cache
-//! (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`). Only headers are read while looking.
+//! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), among those that `cargo bbprof` kept of its runs, where it kept them
+//! and where the profiles are now, and the map cache (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`). Only headers are read while looking.
 
 use crate::cache;
 use crate::exit::Requirement;
@@ -20,11 +20,18 @@ use std::path::{Path, PathBuf};
 #[error("{0}")]
 pub(crate) struct MissingMap(String);
 
+/// In our folder of a target directory: a folder for each run, with its raw profiles.
+const RUNS: &str = "runs";
+/// Beside it: the maps of programs that ran.
+const KEPT: &str = "maps";
+
 /// Finds the map of each image; folders are looked through once.
 #[derive(Debug, Default)]
 pub(crate) struct MapFinder {
     /// `--map`, then `BBPROF_MAPS`.
     given: Vec<PathBuf>,
+    /// Where maps were kept of the runs that profiles are of.
+    kept: Vec<PathBuf>,
     cache: Option<PathBuf>,
     folders: HashMap<PathBuf, Vec<(BuildId, PathBuf)>>,
     located: HashMap<BuildId, PathBuf>,
@@ -39,7 +46,18 @@ impl MapFinder {
             given.extend(std::env::split_paths(&list).filter(|path| path.exists()));
         }
         let cache = cache::root().ok().map(|cache| cache.join("maps"));
-        Self { given, cache, folders: HashMap::new(), located: HashMap::new() }
+        Self { given, kept: Vec::new(), cache, folders: HashMap::new(), located: HashMap::new() }
+    }
+
+    /// Looks, from now on, among the maps that were kept of the run of this profile, too: the target directory may have been moved, or come from another machine.
+    pub(crate) fn look_beside(&mut self, profile: &Path) {
+        let run = profile.canonicalize().ok().and_then(|profile| Some(profile.parent()?.parent()?.to_owned()));
+        if let Some(runs) = run.filter(|runs| runs.ends_with(RUNS)) {
+            let kept = runs.with_file_name(KEPT);
+            if !self.kept.contains(&kept) {
+                self.kept.push(kept);
+            }
+        }
     }
 
     /// The bytes of the map with this build id, and their path.
@@ -100,13 +118,10 @@ impl MapFinder {
                 }
             }
         }
-        if let Some(kept) = kept_map(build_id, image).filter(|kept| build_id_of(kept).is_ok_and(|found| found == build_id)) {
-            return Ok(kept);
-        }
-        if let Some(cached) = self.cache.as_ref().map(|cache| cache.join(map::file_name(build_id)))
-            && build_id_of(&cached).is_ok_and(|found| found == build_id)
-        {
-            return Ok(cached);
+        let by_name = self.kept.iter().chain(&self.cache).map(|folder| folder.join(map::file_name(build_id)));
+        let mut stored = kept_map(build_id, image).into_iter().chain(by_name);
+        if let Some(path) = stored.find(|path| build_id_of(path).is_ok_and(|found| found == build_id)) {
+            return Ok(path);
         }
         Err(MissingMap(missing(build_id, image, &others)).into())
     }
@@ -122,7 +137,7 @@ impl MapFinder {
 /// Where `cargo bbprof` keeps the map of a program that ran, in our folder of its target directory; `None` when the image is in none.
 pub(crate) fn kept_map(build_id: BuildId, image: &Path) -> Option<PathBuf> {
     let ours = image.ancestors().find(|folder| folder.ends_with("bbprof"))?;
-    Some(ours.join("maps").join(map::file_name(build_id)))
+    Some(ours.join(KEPT).join(map::file_name(build_id)))
 }
 
 fn missing(build_id: BuildId, image: &Path, others: &[(BuildId, PathBuf)]) -> String {

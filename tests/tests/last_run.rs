@@ -137,3 +137,24 @@ fn the_last_run_is_the_last_whatever_it_was() {
     run(&sandbox, &[&quiet[..], &["--config", "build.target-dir='third'"]].concat(), "9").outcome().expect_code(9);
     ended_with(&sandbox, 9);
 }
+
+/// As a checkout that is renamed, or what one machine of a CI hands to another.
+#[test]
+fn target_directories_can_be_moved() {
+    let sandbox = package("moved");
+    run(&sandbox, &["-q", "--no-report"], "6").outcome().expect_code(6);
+    let elsewhere = sandbox.join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+    std::fs::rename(sandbox.join("target"), elsewhere.join("target")).expect("moved");
+    for words in [&["verify"][..], &["verify", "target/bbprof/runs"]] {
+        let verified = Run::new(tool("bbprof")).args(words).in_folder(&elsewhere).outcome().expect_code(0).text();
+        assert!(verified.contains(": exit 6\n"), "{words:?}: {verified}");
+    }
+    // The build's own folder need not come along.
+    let [runs, maps] = ["runs", "maps"].map(|name| (elsewhere.join("target/bbprof").join(name), elsewhere.join(name)));
+    for (from, to) in [&runs, &maps] {
+        std::fs::rename(from, to).expect("moved");
+    }
+    let listed = Run::new(tool("bbprof")).arg("report").arg(&runs.1).outcome().expect_code(0).text();
+    assert!(listed.contains("server::main"), "{listed}");
+}

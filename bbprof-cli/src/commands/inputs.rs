@@ -61,7 +61,7 @@ impl Loaded {
         let mut gathered = Gathered::new(maps);
         // Another input may have the map in it, or come from where the map is.
         let mut waiting: Vec<(PathBuf, Option<MergedProfile>)> = Vec::new();
-        let (mut summed, mut num_damaged) = each_input(profiles, strict, |path, part| match gathered.check_maps(&part) {
+        let (mut summed, mut num_damaged) = each_input(profiles, strict, |path, part| match gathered.check_maps(path, &part) {
             Ok(checked) => gathered.add(part, checked),
             Err(error) if error.is::<MissingMap>() => {
                 // Files are read again, which bounds the memory; what came out of a pipe is gone.
@@ -73,7 +73,7 @@ impl Loaded {
         let mut refused = Vec::new();
         for (path, kept) in waiting {
             let taken = kept.map_or_else(|| read_profile(&path), Ok).and_then(|part| {
-                let checked = gathered.check_maps(&part)?;
+                let checked = gathered.check_maps(&path, &part)?;
                 gathered.add(part, checked)
             });
             if let Err(error) = taken {
@@ -117,8 +117,9 @@ impl Gathered {
         Self { images: Images::new(maps), merger: Merger::default(), readable: HashSet::new() }
     }
 
-    /// Makes sure that the maps of all images of a profile can be read; gives the images whose maps were not read before.
-    fn check_maps(&mut self, profile: &MergedProfile) -> Result<Vec<BuildId>> {
+    /// Makes sure that the maps of all images of a profile can be read; gives the images whose maps were not read before. `path` is where the profile is.
+    fn check_maps(&mut self, path: &Path, profile: &MergedProfile) -> Result<Vec<BuildId>> {
+        self.images.look_beside(path);
         let mut checked = Vec::new();
         for image in profile.images.iter().filter(|image| !self.readable.contains(&image.build_id)) {
             self.images.check(image)?;

@@ -40,7 +40,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
     // Its lines are never cut: each is an exception with its reason.
     let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
     let mut verdict = Verdict::new(style);
-    let (summed, num_skipped) = each_input(&args.input.profiles, false, |_, part| {
+    let (summed, num_skipped) = each_input(&args.input.profiles, false, |path, part| {
+        images.look_beside(path);
         let profile = images.solve(part)?;
         to_stdout(|out| {
             verdict.add(&profile, out)?;

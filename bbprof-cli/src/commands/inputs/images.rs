@@ -32,6 +32,11 @@ impl Images {
         Self { for_many: true, ..Self::new(maps) }
     }
 
+    /// Looks for maps, from now on, near this profile, too: its target directory may have been moved.
+    pub(crate) fn look_beside(&mut self, profile: &Path) {
+        self.finder.look_beside(profile);
+    }
+
     /// Makes sure that the map of an image can be read, without the work of decoding it.
     pub(super) fn check(&mut self, counters: &ImageCounters) -> Result<()> {
         let (name, map) = self.map_of(counters)?;
