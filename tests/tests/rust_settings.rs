@@ -64,6 +64,18 @@ fn mangling_of_symbols() {
     check(&package, &sandbox, "true false false\n");
 }
 
+/// For its coverage, rustc mangles in a way of its own, and warns of another.
+#[test]
+fn mangling_with_rustcs_coverage() {
+    let sandbox = Sandbox::new("coverage");
+    let package = package(&sandbox).env("RUSTFLAGS", "-Cinstrument-coverage");
+    check(
+        &package.env("LLVM_PROFILE_FILE", &sandbox.join("coverage.profraw").display().to_string()),
+        &sandbox,
+        "true false false\n",
+    );
+}
+
 /// The compiler's own name of a part of a crate says nobody anything: what has no place in the source is of its source, too.
 #[test]
 fn modules_of_functions_without_a_place() {

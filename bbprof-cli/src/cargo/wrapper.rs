@@ -124,7 +124,8 @@ impl ToolSettings {
 fn bootstrap(command: &mut Command, seen: &Seen, settings: &ToolSettings) {
     let Some(options) = settings.bootstrap.as_ref().filter(|_| std::env::var_os("RUSTC_BOOTSTRAP").is_none()) else { return };
     command.env("RUSTC_BOOTSTRAP", "1");
-    command.args(options.iter().filter(|option| !(seen.has_mangling && option.starts_with("-Csymbol-mangling-version="))));
+    let is_mangled_so = seen.has_mangling || seen.has_coverage;
+    command.args(options.iter().filter(|option| !(is_mangled_so && option.starts_with("-Csymbol-mangling-version="))));
 }
 
 fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Result<()> {
@@ -175,6 +176,8 @@ struct Seen {
     has_debug_info: bool,
     /// A way to mangle symbols was asked for.
     has_mangling: bool,
+    /// `-Cinstrument-coverage`, for which rustc takes another way by itself.
+    has_coverage: bool,
     /// Optimises in the linker.
     wants_linker_lto: bool,
     /// `-Cno-prepopulate-passes`.
@@ -228,6 +231,8 @@ impl Seen {
             self.has_debug_info = !["0", "none"].contains(&level);
         } else if option.starts_with("symbol-mangling-version=") {
             self.has_mangling = true;
+        } else if let Some(how) = option.strip_prefix("instrument-coverage") {
+            self.has_coverage = !["=n", "=no", "=off", "=false", "=0"].contains(&how);
         } else if let Some(linker) = option.strip_prefix("linker=") {
             self.linker = Some(linker.into());
         } else if let Some(how) = option.strip_prefix("linker-plugin-lto") {
@@ -313,6 +318,14 @@ mod tests {
         assert!(seen("-C debuginfo=line-tables-only").has_debug_info);
         assert!(!seen("-C debuginfo=none").has_debug_info);
         assert!(seen("-C symbol-mangling-version=v0").has_mangling && !seen("-g").has_mangling);
+    }
+
+    #[test]
+    fn coverage_is_noticed() {
+        assert!(seen("-Cinstrument-coverage").has_coverage && seen("-C instrument-coverage=all").has_coverage);
+        assert!(
+            !seen("-Cinstrument-coverage -Cinstrument-coverage=off").has_coverage && !seen("-Cinstrument-coverage=0").has_coverage
+        );
     }
 
     #[test]
