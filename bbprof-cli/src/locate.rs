@@ -1,8 +1,8 @@
 //! Finds build maps by build id.
 //!
 //! In this order: `--map` (files and folders), `BBPROF_MAPS` (a path list of the same), beside the image where it ran
-//! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), among those that `cargo bbprof` kept of its runs, where it kept them
-//! and where the profiles are now, and the map cache (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`). Only headers are read while looking.
+//! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), in the folder of the profile, among those that `cargo bbprof` kept of its
+//! runs, where it kept them and where the profiles are now, and the map cache (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`). Only headers are read while looking.
 
 use crate::cache;
 use crate::exit::Requirement;
@@ -30,6 +30,8 @@ const KEPT: &str = "maps";
 pub(crate) struct MapFinder {
     /// `--map`, then `BBPROF_MAPS`.
     given: Vec<PathBuf>,
+    /// Where profiles are.
+    profiles: Vec<PathBuf>,
     /// Where maps were kept of the runs that profiles are of.
     kept: Vec<PathBuf>,
     cache: Option<PathBuf>,
@@ -46,18 +48,18 @@ impl MapFinder {
             given.extend(std::env::split_paths(&list).filter(|path| path.exists()));
         }
         let cache = cache::root().ok().map(|cache| cache.join("maps"));
-        Self { given, kept: Vec::new(), cache, folders: HashMap::new(), located: HashMap::new() }
+        Self { given, profiles: Vec::new(), kept: Vec::new(), cache, folders: HashMap::new(), located: HashMap::new() }
     }
 
-    /// Looks, from now on, among the maps that were kept of the run of this profile, too: the target directory may have been moved, or come from another machine.
+    /// Looks, from now on, beside this profile, too, and among the maps that were kept of its run: all may have been moved together, or come from another machine.
     pub(crate) fn look_beside(&mut self, profile: &Path) {
-        let run = profile.canonicalize().ok().and_then(|profile| Some(profile.parent()?.parent()?.to_owned()));
-        if let Some(runs) = run.filter(|runs| runs.ends_with(RUNS)) {
-            let kept = runs.with_file_name(KEPT);
-            if !self.kept.contains(&kept) {
-                self.kept.push(kept);
-            }
+        let Some(folder) = profile.canonicalize().ok().and_then(|profile| Some(profile.parent()?.to_owned())) else { return };
+        if self.profiles.contains(&folder) {
+            return;
         }
+        let kept = folder.parent().filter(|runs| runs.ends_with(RUNS)).map(|runs| runs.with_file_name(KEPT));
+        self.kept.extend(kept.filter(|kept| !self.kept.contains(kept)));
+        self.profiles.push(folder);
     }
 
     /// The bytes of the map with this build id, and their path.
@@ -118,6 +120,11 @@ impl MapFinder {
                 }
             }
         }
+        for folder in self.profiles.clone() {
+            if let Some(path) = self.in_folder(&folder, build_id) {
+                return Ok(path);
+            }
+        }
         let by_name = self.kept.iter().chain(&self.cache).map(|folder| folder.join(map::file_name(build_id)));
         let mut stored = kept_map(build_id, image).into_iter().chain(by_name);
         if let Some(path) = stored.find(|path| build_id_of(path).is_ok_and(|found| found == build_id)) {
@@ -148,7 +155,7 @@ fn missing(build_id: BuildId, image: &Path, others: &[(BuildId, PathBuf)]) -> St
             path.display()
         ),
         None => format!(
-            "{image}: no build map with build id {build_id} is beside it, in BBPROF_MAPS or in the map cache; pass --map FILE or --map FOLDER, or build and run again (with \
+            "{image}: no build map with build id {build_id} is beside it, beside the profile, in BBPROF_MAPS or in the map cache; pass --map FILE or --map FOLDER, or build and run again (with \
              BBPROF_KEEP_MAPS=FOLDER where the build's own folder goes, as those of go and sandboxes do)"
         ),
     }

@@ -2,6 +2,7 @@
 //! is the last run, also where it wrote no profile, or wrote it elsewhere.
 
 use bbprof_tests::{Outcome, Run, Sandbox, tool};
+use std::path::Path;
 
 const PROGRAM: &str = r#"
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -155,6 +156,16 @@ fn target_directories_can_be_moved() {
     for (from, to) in [&runs, &maps] {
         std::fs::rename(from, to).expect("moved");
     }
-    let listed = Run::new(tool("bbprof")).arg("report").arg(&runs.1).outcome().expect_code(0).text();
+    let report = || Run::new(tool("bbprof")).arg("report").arg(&runs.1).outcome();
+    let listed = report().expect_code(0).text();
     assert!(listed.contains("server::main"), "{listed}");
+    // Nor its folders: a map may lie beside the profile.
+    let only = |folder: &Path| {
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).next().expect("an entry")
+    };
+    let map = only(&maps.1);
+    std::fs::rename(&map, elsewhere.join("server.bbmap")).expect("moved");
+    assert!(report().expect_code(2).stderr.contains("beside the profile"));
+    std::fs::rename(elsewhere.join("server.bbmap"), only(&runs.1).join("server.bbmap")).expect("moved");
+    assert_eq!(report().expect_code(0).text(), listed);
 }
