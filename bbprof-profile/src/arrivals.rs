@@ -199,6 +199,11 @@ impl Flow {
         (0..=node).rev().find(|node| !self.goes_on[*node as usize]).unwrap_or(node)..=node
     }
 
+    /// The last node of the node's block.
+    pub(crate) fn end_of_block(&self, node: u32) -> u32 {
+        (node..).find(|node| !self.goes_on.get(*node as usize + 1).is_some_and(|goes_on| *goes_on)).unwrap_or(node)
+    }
+
     /// Adds those `candidates` (ascending) to `nodes` whose blocks control reaches from `nodes` only, and with them what stands
     /// before them in their blocks.
     pub(crate) fn add_reached_only_from(&mut self, nodes: &mut Vec<u32>, candidates: &[u32]) {

@@ -15,6 +15,7 @@ mod call_view;
 mod calls;
 mod copies;
 mod cycles;
+mod decided;
 mod diff;
 mod error;
 mod fault;

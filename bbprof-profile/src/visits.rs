@@ -14,6 +14,7 @@
 //! on several lines, which gcov counts twice, and lines that begin with a `&&`.
 
 use crate::arrivals::Flow;
+use crate::decided::decided;
 use crate::line_parts::{Instance, Part, instance, leaves, only_jumps, stands_behind};
 use crate::reach::{behind_landing_pads, lost, reached};
 use crate::scopes::is_within;
@@ -55,17 +56,22 @@ struct NodeSet {
     turns: Vec<u32>,
     /// Those that do nothing else.
     passages: Vec<u32>,
+    /// Those of `jumps` that have code of callees, too.
+    calling: Vec<u32>,
 }
 
 impl NodeSet {
     fn take(&mut self, places: &[Place], function: FunctionView<'_>, flow: &Flow) {
         let (manifest, own) = (function.manifest, places[0].instance);
-        for list in [&mut self.visited, &mut self.guests, &mut self.jumps, &mut self.turns, &mut self.passages] {
+        for list in [&mut self.visited, &mut self.guests, &mut self.jumps, &mut self.turns, &mut self.passages, &mut self.calling] {
             list.clear();
         }
         for place in places.chunk_by(|a, b| a.node == b.node) {
-            let calls = place[0].part == Part::Turn && place.iter().any(|place| place.part == Part::Guest);
-            let part = if calls { Part::Code } else { place[0].part };
+            let calls = place.iter().any(|place| place.part == Part::Guest);
+            let part = if calls && place[0].part == Part::Turn { Part::Code } else { place[0].part };
+            if calls && part == Part::Jump {
+                self.calling.push(place[0].node);
+            }
             self.add(place[0].node, part, manifest, flow);
         }
         if self.turns.is_empty() {
@@ -99,6 +105,23 @@ impl NodeSet {
             Part::Turn => self.turns.push(node),
         }
     }
+
+    /// Takes the jumps behind what the line's calls brought in by inlining for code of these.
+    fn visit_calling(&mut self) {
+        let calling = std::mem::take(&mut self.calling);
+        self.visit_jumps(&calling);
+        self.guests.extend(calling);
+        self.guests.sort_unstable();
+    }
+
+    /// Takes these jumps (ascending) for visits.
+    fn visit_jumps(&mut self, nodes: &[u32]) {
+        for list in [&mut self.jumps, &mut self.passages] {
+            list.retain(|node| nodes.binary_search(node).is_err());
+        }
+        self.visited.extend(nodes);
+        self.visited.sort_unstable();
+    }
 }
 
 impl<'p> Visits<'p> {
@@ -123,7 +146,10 @@ impl<'p> Visits<'p> {
             let statements: Vec<u32> = self.nodes.passages.extract_if(.., |node| is_statement(node)).collect();
             self.nodes.jumps.retain(|node| !statements.contains(node));
             self.nodes.visited.extend(statements);
+            self.nodes.visit_calling();
             self.nodes.visited.sort_unstable();
+            let decided = decided(function, own, &self.nodes.visited, &self.nodes.jumps, flow);
+            self.nodes.visit_jumps(&decided);
         }
         if first_line {
             self.nodes.visited.retain(|node| !self.is_behind_pads[*node as usize]);

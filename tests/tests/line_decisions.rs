@@ -422,3 +422,54 @@ fn inlined_loops_with_merged_code() {
         assert_eq!(calls(level)["split"], expected, "{level}");
     }
 }
+
+const DECIDED: &str = "\
+#include <stdio.h>
+__attribute__((noinline)) static int load(int n) { static volatile int seen; seen += n; return n % 7 == 0; }
+__attribute__((noinline)) static void note(int n) { static volatile int noted; noted += n; }
+__attribute__((noinline)) static int step(int *p, int n) {
+  int rc;
+  if (n & 1) {
+    note(n);
+    rc = 0;
+  } else {
+    rc = load(n);
+  }
+  if (rc) //= known for half
+    return 1;
+  *p += n; //= behind
+  return 0;
+}
+__attribute__((noinline)) static void make(int *p) { *(volatile int *)p = 2; }
+static inline int isList(const int *p) { return *p == 2; } //= callee
+__attribute__((noinline)) static int find(int *p, int n) {
+  if (*p == 0)
+    make(p);
+  if (isList(p)) //= inlined
+    note(n);
+  return n > 3 //= choice
+    ? load(n)
+    : load(n + 1);
+}
+int main(void) {
+  int sum = 0;
+  for (int i = 0; i < 100; i++) {
+    int value = i;
+    sum += step(&value, i);
+    value = i % 4;
+    sum += find(&value, i);
+  }
+  printf(\"%d\\n\", sum);
+}
+";
+
+/// A line that decides is executed on ways, too, on which the optimiser knows what it decides, and where all that it asks was inlined.
+#[test]
+fn decisions_that_are_known_before() {
+    let sandbox = Sandbox::new("decided");
+    for level in ["-O0", "-O1", "-O2", "-Os"] {
+        let lines = lines(&sandbox, "bbprof-cc", "decided.c", DECIDED, &[level, "-g"]);
+        let counts = ["known for half", "behind", "callee", "inlined", "choice"].map(|name| lines[name]);
+        assert_eq!(counts, [100, 92, 100, 100, 100], "{level}");
+    }
+}
