@@ -103,7 +103,9 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
     command.arg("--end-no-unused-arguments");
     command.args(&arguments.clang);
     if arguments.wants_lto {
-        if arguments.links {
+        if let Some(option) = &arguments.needs_lto {
+            tell!("-flto is not supported with counters: compiling without it (-fno-lto); leave {option} out, which needs it");
+        } else if arguments.links {
             tell!("-flto is not supported with counters: compiling without it (-fno-lto)");
         }
         command.args(["--start-no-unused-arguments", "-fno-lto", "--end-no-unused-arguments"]);

@@ -366,6 +366,8 @@ fn settings_of_the_compiler_driver() {
     let linked = cc(&["@flags.rsp", "main.c", "shelf.c", "-o", "from-file"]).ok();
     assert!(linked.stderr.contains("-flto is not supported"), "{}", linked.stderr);
     assert!(verified("from-file").contains("exact"));
+    let refused = cc(&["-c", "@flags.rsp", "-fvisibility=hidden", "-fsanitize=cfi-icall", "main.c"]).outcome().expect_code(1);
+    assert!(refused.stderr.contains("leave -fsanitize=cfi-icall out"), "{}", refused.stderr);
     std::fs::write(parcel.source().join("bbprof.toml"), "counter = \"check\"\n").unwrap();
     let refused = cc(&["-c", "main.c"]).outcome().expect_code(2);
     assert!(refused.stderr.contains("bbprof.toml") && refused.stderr.contains("counter"), "{}", refused.stderr);

@@ -23,6 +23,8 @@ pub(crate) struct Arguments {
     /// Calls the linker.
     pub links: bool,
     pub wants_lto: bool,
+    /// The word that asks for what clang does with `-flto` only.
+    pub(super) needs_lto: Option<String>,
     /// `-femulated-tls`.
     pub(super) emulates_tls: bool,
     /// The word that asks for code which is not for Linux on x86-64.
@@ -96,6 +98,7 @@ impl Arguments {
             "-fno-emulated-tls" => self.emulates_tls = false,
             _ if word.starts_with("-print-") || word.starts_with("--print-") || word.starts_with("-dump") => self.is_plain = true,
             _ if word.starts_with("-flto=") => self.wants_lto = true,
+            _ if needs_lto(word) => self.needs_lto = Some(word.to_owned()),
             "-m32" | "-mx32" => self.foreign = Some(word.to_owned()),
             "-m64" => self.foreign = None,
             _ => {
@@ -109,6 +112,12 @@ impl Arguments {
             }
         }
     }
+}
+
+/// Whether clang takes an option with `-flto` only.
+fn needs_lto(word: &str) -> bool {
+    let mut sanitizers = word.strip_prefix("-fsanitize=").unwrap_or("").split(',');
+    ["-fwhole-program-vtables", "-fvirtual-function-elimination"].contains(&word) || sanitizers.any(|name| name.starts_with("cfi"))
 }
 
 /// Whether counters can be placed in code for a target: Linux on x86-64.
@@ -262,5 +271,10 @@ mod tests {
         assert!(got.links && got.wants_lto);
         assert_eq!(parse("-v --ld-path=/x/mold").unwrap().clang.len(), 2);
         assert!(!parse("-flto -fno-lto a.o").unwrap().wants_lto);
+        assert_eq!(
+            parse("-flto -fsanitize=undefined,cfi-icall a.c").unwrap().needs_lto.as_deref(),
+            Some("-fsanitize=undefined,cfi-icall")
+        );
+        assert_eq!(parse("-flto -fsanitize=undefined a.c").unwrap().needs_lto, None);
     }
 }
