@@ -199,6 +199,25 @@ impl Flow {
         (0..=node).rev().find(|node| !self.goes_on[*node as usize]).unwrap_or(node)..=node
     }
 
+    /// Whether control comes to a node from outside the function by a way on which none of `stops` is, but perhaps the node itself.
+    pub(crate) fn is_reached_past(&self, node: u32, stops: &BTreeSet<u32>) -> bool {
+        let mut seen = BTreeSet::from([node]);
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            let first = open.len();
+            for way in self.entering(node) {
+                match way.from {
+                    None => return true,
+                    Some(from) if !stops.contains(&from) && seen.insert(from) => open.push(from),
+                    Some(_) => {}
+                }
+            }
+            // Nodes are numbered from the function's first on: the lowest is most likely near it.
+            open[first..].sort_unstable_by(|a, b| b.cmp(a));
+        }
+        false
+    }
+
     /// The last node of the node's block.
     pub(crate) fn end_of_block(&self, node: u32) -> u32 {
         (node..).find(|node| !self.goes_on.get(*node as usize + 1).is_some_and(|goes_on| *goes_on)).unwrap_or(node)

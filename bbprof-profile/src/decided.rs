@@ -5,7 +5,6 @@
 
 use crate::arrivals::Flow;
 use crate::line_parts::{Instance, instance};
-use crate::reach::reached;
 use crate::view::FunctionView;
 use std::collections::BTreeSet;
 
@@ -13,14 +12,19 @@ use std::collections::BTreeSet;
 /// (`visited`, ascending) or in one that only jumps, and control came there neither through that nor is it on its way there. Behind decisions stands what ends an arm of
 /// a `?:`, before them what leads into a loop.
 pub(crate) fn decided(function: FunctionView<'_>, own: Instance, visited: &[u32], jumps: &[u32], flow: &Flow) -> Vec<u32> {
+    let decides = |node: &u32| flow.only_target(*node).is_none();
+    let mut decided: Vec<u32> = jumps.iter().copied().filter(|node| !decides(node)).collect();
+    if decided.is_empty() {
+        return decided;
+    }
     let column = |node: u32| {
         let last = function.manifest.nodes[node as usize].last_location?;
         let location = &function.module.locations[last.0 as usize];
         (instance(location) == own).then_some(location.column)
     };
-    let decides = |node: &u32| flow.only_target(*node).is_none();
     let deciding: BTreeSet<u32> = visited.iter().chain(jumps).copied().filter(decides).collect();
     let columns: BTreeSet<u32> = deciding.iter().copied().filter_map(column).collect();
+    decided.retain(|node| column(*node).is_some_and(|column| columns.contains(&column)));
     let is_own = |node: u32| visited.binary_search(&node).is_ok() || deciding.contains(&node);
     let leads_there = |jump: u32| {
         let mut way = flow.only_target(jump);
@@ -35,14 +39,8 @@ pub(crate) fn decided(function: FunctionView<'_>, own: Instance, visited: &[u32]
         }
         true
     };
-    let is_there = |node: u32| column(node).is_some_and(|column| columns.contains(&column));
-    let mut decided: Vec<u32> = jumps.iter().copied().filter(|node| !decides(node) && is_there(*node)).collect();
     decided.retain(|node| !leads_there(*node));
-    if decided.is_empty() {
-        return decided;
-    }
     let stops: BTreeSet<u32> = deciding.iter().chain(visited).chain(&decided).copied().collect();
-    let is_reached = reached(function.manifest, |edge| edge.from.is_none_or(|from| !stops.contains(&from)));
-    decided.retain(|node| is_reached[*node as usize]);
+    decided.retain(|node| flow.is_reached_past(*node, &stops));
     decided
 }
