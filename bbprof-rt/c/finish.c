@@ -86,7 +86,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         return;
     process_lock(process);
     /* libc ends a quick_exit by _exit, and an abort by raise; in static programs we see both. */
-    bool is_part = (process->announced == FATE_QUICK_EXIT && fate == FATE_EXIT_AT_ONCE) ||
+    bool is_part = (process->announced == FATE_QUICK_EXIT && fate == FATE_EXIT_AT_ONCE && process->announced_status == status) ||
                    (process->announced == FATE_ABORT && fate == FATE_OWN_SIGNAL && status == SIGNAL_OF_ABORT);
     if (!is_part) {
         name_is_taken(process);
@@ -101,6 +101,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         if (exec_path != NULL)
             entries_of_exec(exec_path, raw_log, process);
         process->announced = fate;
+        process->announced_status = status;
         raw_set_interrupted(process, handlers_running(process));
         raw_set_fate(process, fate, status, others_running_at_end(process, others));
         /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */

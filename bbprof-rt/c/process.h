@@ -106,6 +106,7 @@ struct process {
     bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;
     bool finished;
     uint32_t announced; /* enum raw_fate: the end that the process announced last */
+    int announced_status;
     uint32_t baseline, resets;
     uint32_t at_reset; /* at the last one, or at the fork: other threads that ran | handlers that did << 16 */
     uint32_t threads, num_dumps;

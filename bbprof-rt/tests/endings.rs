@@ -42,6 +42,7 @@ fn exit_with_a_code() {
 fn exit_without_handlers() {
     check("_exit", Ok(3), [1, 100, 0, 0, 0], State::Ended, Fate::ExitAtOnce { status: 3 });
     check("quick_exit", Ok(5), [1, 100, 0, 0, 0], State::Ended, Fate::QuickExit { status: 5 });
+    check("quick_exit-_exit", Ok(6), [1, 100, 0, 0, 0], State::Ended, Fate::ExitAtOnce { status: 6 });
 }
 
 #[test]

@@ -202,6 +202,9 @@ static void run_threads(unsigned num, void *(*start)(void *), void *argument) {
     for (unsigned i = 0; i < num; i++)
         pthread_join(threads[i], NULL);
 }
+static void leave_at_once(void) {
+    _exit(6);
+}
 static void on_signal(int signal) {
     (void)signal;
     work(4, 10);
@@ -238,6 +241,10 @@ int main(int argc, char **argv) {
         kill(getpid(), SIGKILL);
     if (IS("quick_exit"))
         quick_exit(5);
+    if (IS("quick_exit-_exit")) {
+        at_quick_exit(leave_at_once);
+        quick_exit(5);
+    }
     if (IS("segv"))
         *(volatile int *)0 = 0;
     if (IS("handler")) {
