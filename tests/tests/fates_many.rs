@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 fn compile(sandbox: &Sandbox) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/fates");
-    let sources = ["main.c", "sudden.c", "handlers.c", "threads.c", "children.c", "confined.c"].map(|name| folder.join(name));
+    let sources =
+        ["main.c", "sudden.c", "handlers.c", "threads.c", "children.c", "confined.c", "glibc.c"].map(|name| folder.join(name));
     let program = sandbox.join("ends");
     let run = Run::new(tool("bbprof-cc")).args(["-O2", "-w", "-D_GNU_SOURCE", "-pthread", "-o"]).arg(&program);
     run.args(&sources).ok();

@@ -16,7 +16,7 @@ fn compile(sandbox: &Sandbox, sources: &[&str], options: &[&str]) -> PathBuf {
 #[test]
 fn eight_threads() {
     let sandbox = Sandbox::new("hashed-threads");
-    let sources = ["main", "sudden", "handlers", "threads", "children", "confined"].map(|name| format!("fates/{name}.c"));
+    let sources = ["main", "sudden", "handlers", "threads", "children", "confined", "glibc"].map(|name| format!("fates/{name}.c"));
     let program = compile(&sandbox, &sources.each_ref().map(String::as_str), &["-O2"]);
     Truth::create(&sandbox.join("truth"));
     let raw = sandbox.join("a.bbraw");
