@@ -64,6 +64,12 @@ static bool isForDebuggers(const Instruction &I) {
          Source->getFilename().ends_with(".rs");
 }
 
+// Marks for the optimiser, which make no code: where a variable's life ends, which each way out of its scope says at the line of the scope's end.
+static bool isMark(const Instruction &I) {
+  const auto *Intrinsic = dyn_cast<IntrinsicInst>(&I);
+  return Intrinsic && Intrinsic->isAssumeLikeIntrinsic();
+}
+
 static bool isCounted(const Instruction &I) { return !isa<DbgInfoIntrinsic>(I) && !isa<PseudoProbeInst>(I); }
 
 static const Instruction *nextCounted(const Instruction &I) {
@@ -266,7 +272,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
         flattenCall(Flat, *Call, static_cast<uint32_t>(Flat.Instructions.size()) - BlockOut.instructions_begin);
       Flat.Instructions.push_back(&I);
       Flat.Opcodes.push_back(static_cast<uint8_t>(I.getOpcode()));
-      const DILocation *Location = isForDebuggers(I) ? nullptr : I.getDebugLoc().get();
+      const DILocation *Location = isForDebuggers(I) || isMark(I) ? nullptr : I.getDebugLoc().get();
       Flat.Locations.push_back(Location && Location->getLine() ? location(Location) + 1 : 0);
       if (Texts)
         Flat.Text.push_back(string(Texts->of(I)));

@@ -473,3 +473,49 @@ fn decisions_that_are_known_before() {
         assert_eq!(counts, [100, 92, 100, 100, 100], "{level}");
     }
 }
+
+const LIVES: &str = "\
+#include <stdio.h>
+__attribute__((noinline)) static void fill(int *place, int n) { *(volatile int *)place = n; }
+__attribute__((noinline)) static int find(int n) {
+  for (int i = 0; i < n; i++) {
+    int value;
+    fill(&value, i);
+    if (value == 1)
+      continue; //= leaves
+    if (value == 3)
+      return value; //= found
+    fill(&value, i); //= goes on
+  } //= end
+  return -1;
+}
+__attribute__((noinline)) static int first(int n) {
+  if (n > 0) {
+    int value;
+    fill(&value, n);
+    if (value > 0)
+      return value;
+    n = value; //= never
+  } //= end of the arm
+  return n;
+}
+int main(void) {
+  int sum = 0;
+  for (int i = 10; i < 20; i++)
+    sum += find(i) + first(i);
+  printf(\"%d\\n\", sum);
+}
+";
+
+/// Control that leaves a block in its middle does not come to its end, though variables of the block end their lives there.
+#[test]
+fn ends_of_blocks_that_were_left_before() {
+    let sandbox = Sandbox::new("lives");
+    for level in ["-O0", "-O1", "-O2", "-Os"] {
+        let lines = lines(&sandbox, "bbprof-cc", "lives.c", LIVES, &[level, "-g"]);
+        let count = |name: &str| lines.get(name).copied();
+        assert_eq!((count("goes on"), count("never").unwrap_or(0)), (Some(20), 0), "{level}");
+        assert!(count("end").is_none_or(|count| count == 20), "{level}: {lines:?}");
+        assert_eq!(count("end of the arm").unwrap_or(0), 0, "{level}");
+    }
+}
