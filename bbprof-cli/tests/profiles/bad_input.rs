@@ -158,14 +158,15 @@ fn a_map_that_any_input_leads_to_is_found_for_all() {
     let folder = Folder::new();
     let mut raw = folder.raw(1, 5);
     raw.images[0].path = b"/absent/app".to_vec();
-    folder.write("a.bbraw", &raw);
+    fs::create_dir(folder.path("apart")).expect("a folder");
+    folder.write("apart/a.bbraw", &raw);
     folder.write("b.bbraw", &folder.raw(2, 6));
-    one_message(&folder.bbprof(&["report", "a.bbraw"]), 2, &["no build map"]);
-    let both = folder.bbprof(&["export", "lcov=-", "a.bbraw", "b.bbraw"]);
+    one_message(&folder.bbprof(&["report", "apart/a.bbraw"]), 2, &["no build map"]);
+    let both = folder.bbprof(&["export", "lcov=-", "apart/a.bbraw", "b.bbraw"]);
     assert!(both.code == 0 && both.out.contains("\nDA:4,11\n"), "{}{}", both.err, both.out);
     assert_eq!(folder.bbprof(&["merge", "-o", "m.bbprof", "b.bbraw"]).code, 0);
     fs::remove_file(folder.path("app.bbmap")).expect("there");
-    let both = folder.bbprof(&["export", "lcov=-", "a.bbraw", "m.bbprof"]);
+    let both = folder.bbprof(&["export", "lcov=-", "apart/a.bbraw", "m.bbprof"]);
     assert!(both.code == 0 && both.out.contains("\nDA:4,11\n"), "{}{}", both.err, both.out);
 }
 
