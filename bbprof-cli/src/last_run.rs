@@ -8,8 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// In target directories: a line with the folder of the run's raw profiles, or with what `BBPROF_OUT` was. A folder beside it stands there as seen from here, so that
-/// target directories can be moved.
+/// In target directories: a line with the folder of the run's raw profiles, or with what `BBPROF_OUT` was.
 const NOTE: &str = "bbprof/last";
 const PATTERN: &str = "BBPROF_OUT=";
 
@@ -28,22 +27,24 @@ impl Place {
         std::env::var_os("BBPROF_OUT").filter(|pattern| !pattern.is_empty())
     }
 
-    /// As it is noted in this file.
-    fn line(&self, note: &Path) -> Vec<u8> {
+    fn line(&self) -> Vec<u8> {
         let (start, rest) = match self {
-            Self::Folder(folder) => {
-                ("", note.parent().and_then(|here| folder.strip_prefix(here).ok()).unwrap_or(folder).as_os_str())
-            }
+            Self::Folder(folder) => ("", folder.as_os_str()),
             Self::Pattern(pattern) => (PATTERN, pattern.as_os_str()),
         };
         [start.as_bytes(), rest.as_bytes(), b"\n"].concat()
     }
 
+    /// What a line in this file says. Target directories are moved and copied: a run that is beside the file is meant, wherever it was.
     fn of_line(line: &[u8], note: &Path) -> Self {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         match line.strip_prefix(PATTERN.as_bytes()) {
             Some(pattern) => Self::Pattern(OsString::from_vec(pattern.to_vec())),
-            None => Self::Folder(note.with_file_name(OsString::from_vec(line.to_vec()))),
+            None => {
+                let folder = PathBuf::from(OsString::from_vec(line.to_vec()));
+                let beside = folder.file_name().map(|run| note.with_file_name("runs").join(run));
+                Self::Folder(beside.filter(|beside| beside.is_dir()).unwrap_or(folder))
+            }
         }
     }
 }
@@ -51,9 +52,9 @@ impl Place {
 /// Notes the last run in its target directory, and where commands look from here, if that is another: they must not show the run before.
 pub(crate) fn note(target_dir: &Path, place: &Place) -> Result<()> {
     let own = target_dir.join(NOTE);
-    cache::write_atomically(&own, &place.line(&own))?;
+    cache::write_atomically(&own, &place.line())?;
     if let Some(seen) = noted_here()?.filter(|seen| seen.canonicalize().ok() != own.canonicalize().ok())
-        && let Err(error) = cache::write_atomically(&seen, &place.line(&seen))
+        && let Err(error) = cache::write_atomically(&seen, &place.line())
     {
         tell!("{}: still names an earlier run, which commands without a profile show here: {error:#}", seen.display());
     }
@@ -103,16 +104,9 @@ mod tests {
     #[test]
     fn places_are_read_as_they_were_noted() {
         let name = OsString::from_vec(b"/tmp/caf\xe9 %p".to_vec());
-        let note = Path::new("/tmp/target/bbprof/last");
-        for place in [Place::Folder(name.clone().into()), Place::Folder(note.with_file_name("runs/1-2")), Place::Pattern(name)] {
-            assert_eq!(Place::of_line(&place.line(note), note), place);
+        let note = Path::new("/absent/bbprof/last");
+        for place in [Place::Folder(name.clone().into()), Place::Pattern(name)] {
+            assert_eq!(Place::of_line(&place.line(), note), place);
         }
-    }
-
-    #[test]
-    fn a_moved_note_names_what_moved_with_it() {
-        let [before, after] = ["/old/target/bbprof/last", "/new/bbprof/last"].map(Path::new);
-        let line = Place::Folder(before.with_file_name("runs/1-2")).line(before);
-        assert_eq!(Place::of_line(&line, after), Place::Folder(after.with_file_name("runs/1-2")));
     }
 }
