@@ -13,7 +13,7 @@ use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
 use crate::messages::tell;
-use crate::plugin::{PluginOptions, Storage};
+use crate::plugin::{CALLED_CLANG, PluginOptions, Storage};
 use crate::roles::Language;
 use crate::shim;
 use crate::tools::ToolSettings;
@@ -28,6 +28,10 @@ use std::process::Command;
 
 /// Becomes clang.
 pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
+    if let Some(clang) = std::env::var_os(CALLED_CLANG) {
+        let clang = Path::new(&clang).display();
+        require!("{clang}: it calls bbprof-cc, which called it; BBPROF_CC and BBPROF_CXX name the clang that bbprof-cc calls");
+    }
     let mut arguments = Arguments::parse(&argv[1..], PluginOptions::default())?;
     if !arguments.is_plain {
         InUse::now().until_all_end()?;
@@ -61,6 +65,7 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
         }
     };
     let mut command = Command::new(&clang);
+    command.env(CALLED_CLANG, &clang);
     if arguments.reads_headers {
         // Behind all others, so that no file is found there that was found elsewhere before.
         command.args(["--start-no-unused-arguments", "-idirafter"]).arg(installation.headers()).arg("--end-no-unused-arguments");

@@ -53,7 +53,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     /* A child of vfork or of a bare clone that calls exit: not ours to end. */
     if (process->finished || process->pid != platform_process_id())
         return;
-    process_lock(process);
+    process_lock_at_end(process);
     several_threads_look(process);
     thread_absorb_own_bank(process);
     int others = others_alive(process), running = 0;

@@ -42,18 +42,25 @@ static void release(struct lock *lock) {
         platform_wake(&lock->state);
 }
 
-static void take(struct lock *lock, uint64_t signals, uint32_t depth) {
-    acquire(&lock->state);
+static void own(struct lock *lock, uint64_t signals, uint32_t depth) {
     tell_locked(lock);
     __atomic_store_n(&lock->owner, platform_thread_id(), __ATOMIC_RELAXED);
     lock->depth = depth;
     lock->signals = signals;
 }
 
+static void take(struct lock *lock, uint64_t signals, uint32_t depth) {
+    acquire(&lock->state);
+    own(lock, signals, depth);
+}
+
+static bool is_held_by_caller(const struct lock *lock) {
+    return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == platform_thread_id();
+}
+
 void process_lock(struct process *process) {
     struct lock *lock = &process->lock;
-    int32_t self = platform_thread_id();
-    if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self) {
+    if (is_held_by_caller(lock)) {
         lock->depth++;
         return;
     }
@@ -81,13 +88,43 @@ void process_unlock_in_block(struct process *process, uint64_t signals) {
     platform_restore_signals_in_block(signals);
 }
 
+#define PAUSE_NS 1000000u
+#define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
+
+/* musl holds a lock of its own while the last destructors run, and each fork takes that behind our handlers: who has taken ours around a fork waits
+ * for the process's end, and touches nothing any more. So its lock is taken away from it. */
+static void take_at_end(struct process *process, uint64_t signals, uint32_t depth) {
+    struct lock *lock = &process->lock;
+    if (!process->forks_wait_for_end) {
+        take(lock, signals, depth);
+        return;
+    }
+    for (unsigned pauses = 0; pauses < PAUSES_OF_A_FORK;) {
+        uint32_t free = FREE;
+        if (__atomic_compare_exchange_n(&lock->state, &free, CONTENDED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            break;
+        bool is_forkers = __atomic_load_n(&process->is_forking, __ATOMIC_RELAXED) &&
+                          __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == process->forking_thread;
+        pauses = is_forkers ? pauses + 1 : 0;
+        platform_sleep(PAUSE_NS);
+    }
+    own(lock, signals, depth);
+}
+
+void process_lock_at_end(struct process *process) {
+    if (is_held_by_caller(&process->lock))
+        process->lock.depth++;
+    else
+        take_at_end(process, platform_block_signals(), 1);
+}
+
 void process_lock_pause(struct process *process, uint64_t nanoseconds) {
     struct lock *lock = &process->lock;
     uint32_t depth = lock->depth;
     uint64_t signals = lock->signals;
     release(lock);
     platform_sleep(nanoseconds);
-    take(lock, signals, depth);
+    take_at_end(process, signals, depth);
 }
 
 /* In a fork's child: the lock is held by the thread that forked, which has another number now; nobody else waits. */

@@ -307,10 +307,23 @@ extern unsigned long getauxval(unsigned long type) __attribute__((weak));
  * always linked. */
 extern const ElfW(auxv_t) *_dl_auxv __attribute__((weak));
 
+/* Other static libcs keep it to themselves: it is behind the arguments and the environment, with which the first stack begins. */
+static const ElfW(auxv_t) *auxiliary_vector(void) {
+    if (&_dl_auxv != NULL)
+        return _dl_auxv;
+    const uintptr_t *word = (const uintptr_t *)platform_first_stack_end();
+    if (word == NULL)
+        return NULL;
+    uintptr_t num_arguments = *word;
+    for (word += 1 + num_arguments + 1; *word != 0; word++)
+        ;
+    return (const ElfW(auxv_t) *)(const void *)(word + 1);
+}
+
 bool platform_runs_with_raised_privileges(void) {
     if (getauxval != NULL)
         return getauxval(AT_SECURE) != 0;
-    for (const ElfW(auxv_t) *about = &_dl_auxv == NULL ? NULL : _dl_auxv; about != NULL && about->a_type != AT_NULL; about++)
+    for (const ElfW(auxv_t) *about = auxiliary_vector(); about != NULL && about->a_type != AT_NULL; about++)
         if (about->a_type == AT_SECURE)
             return about->a_un.a_val != 0;
     return CALL3(__NR_getuid, 0, 0, 0) != CALL3(__NR_geteuid, 0, 0, 0) || CALL3(__NR_getgid, 0, 0, 0) != CALL3(__NR_getegid, 0, 0, 0);

@@ -141,6 +141,7 @@
 #define process_finish bbprof_process_finish
 #define process_leave bbprof_process_leave
 #define process_lock bbprof_process_lock
+#define process_lock_at_end bbprof_process_lock_at_end
 #define process_lock_in_block bbprof_process_lock_in_block
 #define process_lock_inherit bbprof_process_lock_inherit
 #define process_lock_pause bbprof_process_lock_pause

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 15u
+#define PROCESS_ABI 16u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -99,6 +99,7 @@ struct process {
     bool is_privileged; /* who started it must not choose its files */
     bool is_fork_child;
     bool is_forking; /* a fork is under way: its child may have its parent's number, in a namespace of its own */
+    bool forks_wait_for_end; /* musl's, while the last destructors run: see lock.c */
     bool path_has_pid; /* so that no other process has it */
     bool has_program; /* it was begun by the program, which no dlclose takes away */
     bool has_threads; /* pthread_create or thrd_create made one, as far as a program's runtime was told */
@@ -141,10 +142,12 @@ static inline struct process *process_current(void) {
 /* lock.c */
 void process_lock(struct process *process);
 void process_unlock(struct process *process);
-/* The same in the middle of a block. */
+/* At the process's end, maybe in the last destructors. */
+void process_lock_at_end(struct process *process);
+/* In the middle of a block. */
 uint64_t process_lock_in_block(struct process *process);
 void process_unlock_in_block(struct process *process, uint64_t signals);
-/* Others may have the lock for this time, and change what it guards; the holder's signals stay blocked. */
+/* At the end, too: others may have the lock for this time, and change what it guards; the holder's signals stay blocked. */
 void process_lock_pause(struct process *process, uint64_t nanoseconds);
 void process_lock_inherit(struct process *process);
 

@@ -152,7 +152,7 @@ static void after_destructors(void) {
     struct process *process = __bbprof_image.process;
     if (process == NULL)
         return;
-    process_lock(process);
+    process_lock_at_end(process);
     schedule_stop(process);
     image_leave(process, &__bbprof_image);
     if (process->num_loaded == 0)
@@ -195,6 +195,7 @@ static void start(int argc, char **argv, char **environment) {
     if (process == NULL)
         return;
     process_lock(process);
+    process->forks_wait_for_end = !is_glibc();
     if (first)
         raw_begin(process);
 #ifdef BBPROF_RT_EXEC

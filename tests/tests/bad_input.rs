@@ -92,6 +92,12 @@ fn headers_or_compilers_that_are_not_there() {
     // Itself.
     let outcome = parcel.run(tool("bbprof-cc")).args(["-c", "main.c"]).env("BBPROF_CC", tool("bbprof-cc")).outcome();
     says(&outcome, MISSING, &["own compiler driver", "BBPROF_CC"]);
+    // A script that calls us again, with more processes each time.
+    let circle = script(&parcel.sandbox, "circle", &format!("{} \"$@\"", tool("bbprof-cc").display()));
+    let outcome = parcel.run(tool("bbprof-cc")).args(["-c", "main.c"]).env("BBPROF_CC", &circle).outcome();
+    says(&outcome, MISSING, &["circle", "it calls bbprof-cc again"]);
+    let outcome = parcel.run(tool("bbprof-cc")).args(["-E", "main.c"]).env("BBPROF_CC", &circle).outcome();
+    says(&outcome, MISSING, &["circle", "it calls bbprof-cc, which called it", "BBPROF_CC"]);
     // No linker behind clang.
     let outcome = parcel.run(tool("bbprof-cc")).args(["main.c", "shelf.c", "-fuse-ld=missing"]).outcome();
     says(&outcome, MISSING, &["ld.missing", "no such linker"]);

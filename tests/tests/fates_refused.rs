@@ -6,7 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use bbprof_format::raw::RawProfile;
-use bbprof_tests::{Run, Sandbox, tool};
+use bbprof_tests::{MuslImage, Run, Sandbox, for_musl, tool};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -195,9 +195,13 @@ const REFUSALS: &[Refusal] = &[
 ];
 
 fn compile(sandbox: &Sandbox, driver: &Path, name: &str, options: &[&str]) -> PathBuf {
+    compile_between(sandbox, driver, name, options, &[])
+}
+
+fn compile_between(sandbox: &Sandbox, driver: &Path, name: &str, before: &[&str], behind: &[String]) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/refused/refused.c");
     let program = sandbox.join(name);
-    Run::new(driver).args(["-O2", "-D_GNU_SOURCE", "-pthread"]).args(options).arg(source).arg("-o").arg(&program).ok();
+    Run::new(driver).args(["-O2", "-D_GNU_SOURCE", "-pthread"]).args(before).arg(source).args(behind).arg("-o").arg(&program).ok();
     open_to_all(sandbox.path());
     program
 }
@@ -319,6 +323,10 @@ fn as_the_plain_build_in_static_programs() {
     let profiled = compile(&sandbox, &tool("bbprof-cc"), "profiled", &["-static"]);
     let privileged = |refusal: &&Refusal| refusal.line == Some("raised privileges");
     compare(REFUSALS.iter().filter(privileged), &plain, &profiled);
+    let [before, behind] = for_musl(MuslImage::Static, &sandbox);
+    let before: Vec<&str> = before.iter().map(String::as_str).collect();
+    let musl = compile_between(&sandbox, &tool("bbprof-cc"), "musl", &before, &behind);
+    compare(REFUSALS.iter().filter(privileged), &plain, &musl);
 }
 
 fn compare<'r>(refusals: impl Iterator<Item = &'r Refusal>, plain: &Path, profiled: &Path) {

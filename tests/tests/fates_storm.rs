@@ -16,7 +16,8 @@ fn check(options: &[&str]) {
     for run in 0..if is_long() { 60 } else { 5 } {
         let raw = sandbox.join(format!("raw{run}"));
         std::fs::create_dir(&raw).expect("a folder in the sandbox");
-        let storm = Run::new("timeout").arg("60").arg(&program).arg(&library).env("BBPROF_OUT", raw.join("%p.bbraw"));
+        let storm =
+            Run::new("timeout").args(["-s", "KILL", "60"]).arg(&program).arg(&library).env("BBPROF_OUT", raw.join("%p.bbraw"));
         let told = storm.in_folder(sandbox.path()).ok().text();
         assert_eq!(told.lines().count(), 7, "{told}");
         for line in told.lines() {

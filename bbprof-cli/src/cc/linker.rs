@@ -6,6 +6,7 @@
 use super::arguments::Arguments;
 use crate::cache;
 use crate::exit::require;
+use crate::plugin::CALLED_CLANG;
 use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -38,7 +39,8 @@ pub(crate) fn program_named(clang: &Path, name: &str) -> Result<Option<PathBuf>>
             return Ok(Some(program));
         }
     }
-    let answer = duct::cmd!(clang, format!("-print-prog-name={name}")).read().with_context(|| clang.display().to_string())?;
+    let question = duct::cmd!(clang, format!("-print-prog-name={name}")).env(CALLED_CLANG, clang);
+    let answer = question.read().with_context(|| clang.display().to_string())?;
     let Ok(program) = which::which(answer.trim()) else { return Ok(None) };
     // Only to be quicker next time; a cache that cannot be written to is no reason to fail.
     let _ = cache::write_atomically(&kept, program.as_os_str().as_bytes());

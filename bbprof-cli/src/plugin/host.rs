@@ -151,7 +151,7 @@ impl Clang {
             refuse_ourselves(&path)?;
             let Some(clang) = Self::ask(&path) else {
                 require!(
-                    "{}: not a clang (its --version says no clang version); bbprof instruments with clang 20 to 22",
+                    "{}: not a clang (its --version says no clang version, or it calls bbprof-cc again); bbprof instruments with clang 20 to 22",
                     path.display()
                 );
             };
@@ -177,12 +177,16 @@ impl Clang {
 
     fn ask(path: &Path) -> Option<Self> {
         refuse_ourselves(path).ok()?;
-        let words = duct::cmd!(path, "--version").stderr_null().read().ok()?;
+        let words = duct::cmd!(path, "--version").env(CALLED_CLANG, path).stderr_null().read().ok()?;
         let (_, version) = words.lines().next()?.split_once("clang version ")?;
         let major = version.split('.').next()?.parse().ok()?;
         Some(Self { path: path.to_owned(), major })
     }
 }
+
+/// The clang that this process was called by, or by one of its children. It is no clang, but for instance a script that calls `bbprof-cc`:
+/// they would call each other without end.
+pub(crate) const CALLED_CLANG: &str = "BBPROF_CALLED_CLANG";
 
 /// A compiler that is this program would call itself without end.
 pub(crate) fn refuse_ourselves(path: &Path) -> Result<()> {
