@@ -2,6 +2,7 @@
 
 mod args;
 mod c_parts;
+mod configuration;
 mod context;
 mod kept_maps;
 mod killed;
@@ -11,6 +12,7 @@ mod signals;
 mod wrapper;
 
 pub(crate) use args::{CargoOptions, split};
+pub(crate) use configuration::load as load_configuration;
 pub(crate) use run::run;
 pub(crate) use wrapper::{rustc, rustc_wrapper, rustdoc};
 

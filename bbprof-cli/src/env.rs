@@ -5,6 +5,7 @@
 //! compiled through `RUSTDOC`. C and C++ get `CC` and `CXX`; `CFLAGS`, `CXXFLAGS` and `LDFLAGS` serve builds that name clang themselves. What the user has set stays.
 
 use crate::cache;
+use crate::cargo::load_configuration;
 use crate::cc::program_named;
 use crate::commands::to_stdout;
 use crate::config::Settings;
@@ -83,7 +84,7 @@ impl EnvOptions {
 }
 
 fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(&'static str, String)>) -> Result<()> {
-    let config = cargo_config2::Config::load().context("cargo's configuration")?;
+    let config = load_configuration(&["rustflags"])?;
     let mut program: OsString = config.build.rustc.as_ref().map_or_else(|| "rustc".into(), |rustc| rustc.as_os_str().to_owned());
     let mut rustdoc: OsString =
         config.build.rustdoc.as_ref().map_or_else(|| "rustdoc".into(), |rustdoc| rustdoc.as_os_str().to_owned());
@@ -157,12 +158,15 @@ fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(
     variables.push(("CXX", bin.join("bbprof-c++").display().to_string()));
     let compile = format!("-fpass-plugin={}", plugin.display());
     for (name, ours) in [("CFLAGS", &compile), ("CXXFLAGS", &compile), ("LDFLAGS", &format!("-B{}", folder.display()))] {
-        let mut words = vec![ours.clone()];
-        let before = std::env::var(name).unwrap_or_default();
-        words.extend(before.split_whitespace().filter(|word| !is_ours(word)).map(str::to_owned));
-        variables.push((name, words.join(" ")));
+        variables.push((name, behind(ours, &std::env::var(name).unwrap_or_default())));
     }
     Ok(())
+}
+
+/// The flags that were there behind ours, with their spaces: some may be within quotes.
+fn behind(ours: &str, flags: &str) -> String {
+    let others: String = flags.split_inclusive(char::is_whitespace).filter(|word| !is_ours(word.trim_end())).collect();
+    format!("{ours} {}", others.trim()).trim_end().to_owned()
 }
 
 /// Whether build systems take a path for one word: they split their variables at spaces, and hand them to a shell.
@@ -204,6 +208,14 @@ mod tests {
             rust_flags(&flags(&["--cfg", "a=\"b c\""]), false),
             ("CARGO_ENCODED_RUSTFLAGS", "--cfg\x1fa=\"b c\"".to_owned())
         );
+    }
+
+    #[test]
+    fn quoted_spaces_stay() {
+        let ours = format!("-fpass-plugin={}", cache::root().unwrap().join("plugin/x/bbprof.so").display());
+        let flags = behind(&ours, " -DX='\"a  b\"'  -O2 ");
+        assert_eq!(flags, format!("{ours} -DX='\"a  b\"'  -O2"));
+        assert_eq!((behind(&ours, &flags), behind(&ours, &ours)), (flags, ours.clone()));
     }
 
     #[test]

@@ -141,6 +141,23 @@ fn configuration_with_flags_linker_and_wrapper() {
     assert!(["my-cc", "my-wrapper"].iter().all(|name| calls.iter().any(|call| call == name)), "{calls:?}");
 }
 
+/// What cargo would take instead of ours, or we would not find, is refused: nothing would be instrumented, or not as it was asked for.
+#[test]
+fn configuration_that_is_not_looked_into() {
+    let sandbox = Sandbox::new("config-words");
+    let package = package(&sandbox);
+    let refused = |options: &[&str]| package.bbprof("build", &[&["--quiet"], options].concat()).outcome().expect_code(2).stderr;
+    let file = sandbox.write("ci.toml", "[build]\nrustc-wrapper = \"env\"\n");
+    let said = refused(&["--config", file.to_str().unwrap()]);
+    assert!(said.contains("set build.rustc-wrapper in cargo's configuration file"), "{said}");
+    let said = refused(&["--config", "build.build-dir='elsewhere'"]);
+    assert!(said.contains("set build.build-dir in cargo's configuration file"), "{said}");
+    sandbox.write(".cargo/config.toml", "include = [\"../ci.toml\"]\n");
+    let said = refused(&[]);
+    assert!(said.contains("ci.toml: build.rustc-wrapper is not looked for"), "{said}");
+    package.clone().env("RUSTC_WRAPPER", "env").bbprof("build", &["--quiet"]).ok();
+}
+
 #[test]
 fn linkers_and_wrappers_of_the_environment() {
     let sandbox = Sandbox::new("env-tools");

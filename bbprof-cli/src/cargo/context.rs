@@ -2,7 +2,7 @@
 
 use super::args::{CargoOptions, CargoWords};
 use super::packages::{Packages, is_of_many, package_in_view};
-use super::{Subcommand, c_parts};
+use super::{Subcommand, c_parts, configuration};
 use crate::cache;
 use crate::config::Settings;
 use crate::exit::{CargoFailed, require};
@@ -12,7 +12,7 @@ use crate::plugin::{INSTALL_RUST, PluginOptions, Rustc, plugin_with_options};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Everything that is known before cargo starts.
@@ -46,8 +46,9 @@ impl Context {
             }
         };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        refuse_config_words(&words)?;
-        let config = cargo_config2::Config::load().context("cargo's configuration")?;
+        configuration::refuse_words(&words)?;
+        let names_target = !words.values("--target", None).is_empty();
+        let config = configuration::load(if names_target { &[] } else { &["target"] })?;
         let rustc_program: OsString =
             config.build.rustc.as_ref().map_or_else(|| "rustc".into(), |rustc| rustc.as_os_str().to_owned());
         if ToolSettings::beside(Path::new(&rustc_program))?.is_some() {
@@ -122,19 +123,6 @@ impl Context {
     }
 }
 
-/// What is chained from cargo's configuration is not found on its command line.
-fn refuse_config_words(words: &CargoWords) -> Result<()> {
-    for value in words.values("--config", None) {
-        let value = value.to_string_lossy();
-        if ["rustc-wrapper", "build.rustdoc"].iter().any(|key| value.contains(key)) {
-            require!(
-                "--config {value}: set this in cargo's configuration file or by its environment variable; it is chained from there"
-            );
-        }
-    }
-    Ok(())
-}
-
 /// rustc parts the list behind `-Zllvm-plugins` at spaces.
 fn refuse_spaces(plugin: &Path) -> Result<()> {
     if plugin.to_string_lossy().contains(char::is_whitespace) {
@@ -170,7 +158,12 @@ fn targets(words: &CargoWords, config: &cargo_config2::Config, host: &str) -> Re
     let mut targets: Vec<String> =
         words.values("--target", None).iter().map(|target| target.to_string_lossy().into_owned()).collect();
     if targets.is_empty() {
-        targets = words.values("--config", None).iter().filter_map(|value| build_target(value)).next_back().unwrap_or_default();
+        targets = words
+            .values("--config", None)
+            .iter()
+            .filter_map(|value| configuration::build_target(value))
+            .next_back()
+            .unwrap_or_default();
     }
     if targets.is_empty() {
         targets = config.build.target.iter().flatten().map(|target| target.triple().to_owned()).collect();
@@ -190,17 +183,6 @@ fn targets(words: &CargoWords, config: &cargo_config2::Config, host: &str) -> Re
         }
     }
     Ok(targets)
-}
-
-/// The `build.target` of a `--config`: a line of TOML, or a file of it.
-fn build_target(value: &OsStr) -> Option<Vec<String>> {
-    let text = std::fs::read_to_string(value).unwrap_or_else(|_| value.to_string_lossy().into_owned());
-    let table: toml::Table = text.parse().ok()?;
-    match table.get("build")?.get("target")? {
-        toml::Value::String(target) => Some(vec![target.clone()]),
-        toml::Value::Array(targets) => targets.iter().map(|target| target.as_str().map(str::to_owned)).collect(),
-        _ => None,
-    }
 }
 
 fn ask_metadata(cargo: &OsString, words: &CargoWords, targets: &[String]) -> Result<Metadata> {
