@@ -71,9 +71,9 @@ pub(crate) fn run(role: Role, argv: Vec<OsString>) -> Result<u8> {
     }
     let mut line = vec![OsString::from(bin)];
     let first = words.peek().and_then(|word| Subcommand::of(word.to_str()?));
-    if first.is_some() {
+    if let Some(subcommand) = first {
         line.extend(words.next());
-        let split = cargo::split(words);
+        let split = cargo::split(subcommand, words);
         line.extend(split.own);
         line.push("--".into());
         line.extend(split.cargo);

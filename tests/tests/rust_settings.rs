@@ -158,6 +158,17 @@ fn configuration_that_is_not_looked_into() {
     package.clone().env("RUSTC_WRAPPER", "env").bbprof("build", &["--quiet"]).ok();
 }
 
+/// As with cargo, the program's arguments need no `--` where the first of them is no option.
+#[test]
+fn arguments_without_dashes() {
+    let sandbox = Sandbox::new("arguments");
+    let package = package(&sandbox);
+    sandbox.write("src/main.rs", "fn main() {\n    println!(\"{:?}\", std::env::args().skip(1).collect::<Vec<_>>());\n}\n");
+    let words = ["--quiet", "serve", "--config", "app.toml", "--target", "arm", "-h", "--counters", "3", "--", "--ir"];
+    let plain = package.plain("run", &words).ok().text();
+    assert_eq!(package.bbprof("run", &[&["--no-report"], &words[..]].concat()).ok().text(), plain);
+}
+
 #[test]
 fn linkers_and_wrappers_of_the_environment() {
     let sandbox = Sandbox::new("env-tools");

@@ -2,6 +2,7 @@
 //!
 //! Everything that is not ours goes to cargo as it is and in its order, so that options of future cargos work too.
 
+use super::Subcommand;
 use crate::config::Settings;
 use clap::{Args, CommandFactory, Parser};
 use std::ffi::{OsStr, OsString};
@@ -35,8 +36,27 @@ pub(crate) struct Split {
     pub cargo: Vec<OsString>,
 }
 
-/// Splits the words that follow the subcommand. Ours end at `--`.
-pub(crate) fn split(words: impl IntoIterator<Item = OsString>) -> Split {
+/// Options of `cargo run` whose value is the next word.
+const NEXT_IS_VALUE: [&str; 13] = [
+    "--package",
+    "--bin",
+    "--example",
+    "--features",
+    "--jobs",
+    "--profile",
+    "--target",
+    "--target-dir",
+    "--manifest-path",
+    "--lockfile-path",
+    "--message-format",
+    "--color",
+    "--config",
+];
+/// Those of one letter, which may stand behind others (`-vp NAME`).
+const LETTERS_WITH_VALUE: [char; 4] = ['p', 'F', 'j', 'Z'];
+
+/// Splits the words that follow the subcommand. Ours end at `--`, and `cargo run`'s at the first word that is no option: the program's arguments may do without `--`.
+pub(crate) fn split(subcommand: Subcommand, words: impl IntoIterator<Item = OsString>) -> Split {
     let command = Names::command();
     // (long name, whether a value follows as its own word)
     let mut own: Vec<(String, bool)> = command
@@ -57,6 +77,11 @@ pub(crate) fn split(words: impl IntoIterator<Item = OsString>) -> Split {
             break;
         }
         let text = word.to_string_lossy().into_owned();
+        if subcommand == Subcommand::Run && (text == "-" || !text.starts_with('-')) {
+            split.cargo.extend(["--".into(), word]);
+            split.cargo.extend(words);
+            break;
+        }
         let (name, has_value) = text.split_once('=').map_or((&*text, false), |(name, _)| (name, true));
         match own.iter().find(|(own, _)| own == name) {
             Some((_, takes)) => {
@@ -65,10 +90,24 @@ pub(crate) fn split(words: impl IntoIterator<Item = OsString>) -> Split {
                     split.own.extend(words.next());
                 }
             }
-            None => split.cargo.push(word),
+            None => {
+                split.cargo.push(word);
+                if subcommand == Subcommand::Run && is_before_value(&text) {
+                    split.cargo.extend(words.next());
+                }
+            }
         }
     }
     split
+}
+
+/// Whether the value of this option of `cargo run` is the next word.
+fn is_before_value(option: &str) -> bool {
+    let is_letter_last = || {
+        let letters = option.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        Some(letters.find(LETTERS_WITH_VALUE)? + 1 == letters.len())
+    };
+    NEXT_IS_VALUE.contains(&option) || is_letter_last() == Some(true)
 }
 
 /// Cargo's options, to be looked at.
@@ -147,15 +186,33 @@ mod tests {
 
     #[test]
     fn ours_and_cargos_are_told_apart() {
-        let got = split(words("--release --counters check -p a --deps=all --no-report --ir --bin x -- --counters blocks"));
+        let got = split(
+            Subcommand::Build,
+            words("--release --counters check -p a --deps=all --no-report --ir --bin x -- --counters blocks"),
+        );
         assert_eq!(got.own, words("--counters check --deps=all --no-report --ir"));
         assert_eq!(got.cargo, words("--release -p a --bin x -- --counters blocks"));
     }
 
     #[test]
     fn patterns_may_start_with_a_hyphen() {
-        let got = split(words("--exclude-fn -x --exclude pkg"));
+        let got = split(Subcommand::Test, words("--exclude-fn -x --exclude pkg"));
         assert_eq!((got.own, got.cargo), (words("--exclude-fn -x"), words("--exclude pkg")));
+    }
+
+    #[test]
+    fn arguments_of_programs_do_without_dashes() {
+        for (line, own, cargo) in [
+            ("--ir serve --config app.toml -h", "--ir", "-- serve --config app.toml -h"),
+            ("-p a --bin b -vj 2 -Fx --counters check x -- --ir", "--counters check", "-p a --bin b -vj 2 -Fx -- x -- --ir"),
+            ("--target=t --config a=b --deps all - --ir", "--deps all", "--target=t --config a=b -- - --ir"),
+        ] {
+            let got = split(Subcommand::Run, words(line));
+            assert_eq!((got.own, got.cargo), (words(own), words(cargo)), "{line}");
+        }
+        // What is no option of `cargo test` is the name of tests, and options may follow.
+        let got = split(Subcommand::Test, words("name --ir -- --ir"));
+        assert_eq!((got.own, got.cargo), (words("--ir"), words("name -- --ir")));
     }
 
     #[test]
