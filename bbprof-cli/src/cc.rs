@@ -21,6 +21,7 @@ use crate::weights::frequencies_file;
 use anyhow::{Context, Result};
 use arguments::Arguments;
 pub(crate) use linker::program_named;
+pub(crate) use pinned::chosen;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -55,8 +56,10 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
         }
         None => {
             if !arguments.is_plain && arguments.plugin.is_none() {
-                let settings = Settings::from_file_above(&std::env::current_dir()?)?;
+                let mut settings = Settings::from_file_above(&std::env::current_dir()?)?;
                 let weights = arguments.options.weights.take();
+                // One that does not hold need not be there.
+                settings.weights = settings.weights.filter(|_| weights.is_none());
                 arguments = Arguments::parse(&argv[1..], settings.plugin_options()?)?;
                 arguments.options.weights = weights.or(arguments.options.weights);
             }

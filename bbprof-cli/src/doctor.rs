@@ -1,10 +1,12 @@
 //! `bbprof doctor`: looks at everything that bbprof needs, and says in words what is there and what is missing.
 
 use crate::cache;
+use crate::cc::chosen;
 use crate::commands::to_stdout;
 use crate::installation::Installation;
 use crate::messages::tell;
 use crate::plugin::{Clang, Llvm, Rustc, compiler_for, ensure_plugin, install};
+use crate::roles::Language;
 use anyhow::Result;
 use std::path::PathBuf;
 
@@ -56,16 +58,15 @@ pub(crate) fn examine() -> Result<bool> {
         |rustc| format!("{} with LLVM {} ({})", rustc.release, rustc.llvm, rustc.host),
         true,
     );
-    let chosen = std::env::var_os("BBPROF_CC").filter(|cc| !cc.is_empty());
     let clang = findings.note(
         "clang",
-        Clang::find(chosen.as_deref(), false),
+        Clang::find(chosen(Language::C).as_deref(), false),
         |clang| format!("{} ({})", path(&clang.path), clang.major),
         false,
     );
     findings.note(
         "clang++",
-        Clang::find(std::env::var_os("BBPROF_CXX").as_deref(), true),
+        Clang::find(chosen(Language::Cxx).as_deref(), true),
         |clang| format!("{} ({})", path(&clang.path), clang.major),
         false,
     );

@@ -11,7 +11,7 @@ mod llvm;
 mod options;
 
 pub(crate) use compile::{compiler_for, ensure_plugin};
-pub(crate) use host::{CALLED_CLANG, Clang, INSTALL_RUST, Rustc, refuse_ourselves};
+pub(crate) use host::{CALLED_CLANG, Clang, INSTALL_RUST, Rustc, plus_plus_of, refuse_ourselves};
 pub(crate) use llvm::{Llvm, SUPPORTED_MAJORS, install};
 pub(crate) use options::{Counters, Extra, Filters, Part, PluginOptions, Storage, Tls, path_array, path_limit};
 

@@ -169,6 +169,46 @@ fn arguments_without_dashes() {
     assert_eq!(package.bbprof("run", &[&["--no-report"], &words[..]].concat()).ok().text(), plain);
 }
 
+/// The C++ compiler is beside the C compiler, whatever the folders are called: LLVM's own packages unpack to `clang+llvm-22...`.
+#[test]
+fn cpp_parts_with_a_clang_in_any_folder() {
+    let sandbox = Sandbox::new("clang+llvm");
+    sandbox.write(
+        "Cargo.toml",
+        "[package]\nname = \"parts\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncc = { path = \"cc\" }\n",
+    );
+    sandbox.write(
+        "Cargo.lock",
+        "version = 4\n\n[[package]]\nname = \"cc\"\nversion = \"1.0.0\"\n\n[[package]]\nname = \"parts\"\nversion = \"0.1.0\"\ndependencies = [\n \"cc\",\n]\n",
+    );
+    sandbox.write("cc/Cargo.toml", "[package]\nname = \"cc\"\nversion = \"1.0.0\"\nedition = \"2024\"\n");
+    sandbox.write(
+        "cc/src/lib.rs",
+        "pub fn compile(source: &str, object: &str) {\n    let cxx = std::env::var(\"CXX_x86_64_unknown_linux_gnu\").unwrap_or(\"c++\".into());\n    \
+         assert!(std::process::Command::new(cxx).args([\"-O1\", \"-c\", source, \"-o\", object]).status().unwrap().success());\n}\n",
+    );
+    sandbox.write(
+        "build.rs",
+        "fn main() {\n    let object = format!(\"{}/part.o\", std::env::var(\"OUT_DIR\").unwrap());\n    cc::compile(\"part.cpp\", &object);\n    println!(\"cargo::rustc-link-arg={object}\");\n}\n",
+    );
+    sandbox.write("part.cpp", "extern \"C\" int part(int x) { return x + 1; }\n");
+    sandbox.write(
+        "src/main.rs",
+        "unsafe extern \"C\" {\n    safe fn part(x: i32) -> i32;\n}\n\nfn main() {\n    println!(\"{}\", (0..5).fold(0, |x, _| part(x)));\n}\n",
+    );
+    let bin = sandbox.join("clang+llvm/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    for name in ["clang", "clang++"] {
+        std::os::unix::fs::symlink(Path::new("/usr/lib/llvm-22/bin").join(name), bin.join(name)).unwrap();
+    }
+    let package = Cargo::new(sandbox.path(), sandbox.join("target")).env("CC", bin.join("clang").to_str().unwrap());
+    assert_eq!(package.profiled("run", &["--quiet", "--no-report"], &sandbox).ok().text(), "5\n");
+    assert_eq!(Exported::of(&sandbox.raw_profiles("raw")).entries("part"), Some(5));
+    std::fs::remove_file(bin.join("clang++")).unwrap();
+    let said = package.bbprof("build", &[]).outcome().stderr;
+    assert!(said.contains("C++ parts of crates are not instrumented"), "{said}");
+}
+
 #[test]
 fn linkers_and_wrappers_of_the_environment() {
     let sandbox = Sandbox::new("env-tools");

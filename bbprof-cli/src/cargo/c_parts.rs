@@ -1,7 +1,7 @@
 //! Which compiler instruments the C and C++ parts of crates.
 
 use crate::installation::Installation;
-use crate::plugin::{Clang, PluginOptions, plugin_with_options};
+use crate::plugin::{Clang, PluginOptions, plugin_with_options, plus_plus_of};
 use crate::roles::Role;
 use crate::tools::CTools;
 use anyhow::Result;
@@ -56,10 +56,13 @@ pub(crate) fn compilers(
                 None
             }
         },
-        None => {
-            let beside = clang.path.to_string_lossy().replace("clang", "clang++");
-            Clang::find(Some(beside.as_ref()), true).ok().map(|clang| clang.path)
-        }
+        None => match Clang::find(Some(plus_plus_of(&clang.path).as_os_str()), true) {
+            Ok(found) => Some(found.path),
+            Err(error) => {
+                say(&format!("C++ parts of crates are not instrumented: {error}"));
+                None
+            }
+        },
     };
     Ok(Some(CTools { plugin, clang: clang.path, clangxx }))
 }

@@ -6,12 +6,12 @@
 use super::arguments::is_set;
 use crate::cache;
 use crate::installation::Installation;
-use crate::plugin::{Clang, PluginOptions, SUPPORTED_MAJORS, plugin_with_options, refuse_ourselves};
+use crate::plugin::{Clang, PluginOptions, SUPPORTED_MAJORS, plugin_with_options, plus_plus_of, refuse_ourselves};
 use crate::roles::Language;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A clang and the plugin for it.
 pub(crate) struct Pinned {
@@ -65,15 +65,11 @@ fn slow(chosen: Option<OsString>, language: Language, options: &PluginOptions) -
 }
 
 /// `BBPROF_CC`, `BBPROF_CXX`; the one for C++ is derived from the one for C when only that is set.
-fn chosen(language: Language) -> Option<OsString> {
+pub(crate) fn chosen(language: Language) -> Option<OsString> {
     let cc = is_set(std::env::var_os("BBPROF_CC"));
     match language {
         Language::C => cc,
-        Language::Cxx => is_set(std::env::var_os("BBPROF_CXX")).or_else(|| {
-            let cc = PathBuf::from(cc?);
-            let name = cc.file_name()?.to_str()?.replacen("clang", "clang++", 1);
-            Some(cc.with_file_name(name).into_os_string())
-        }),
+        Language::Cxx => is_set(std::env::var_os("BBPROF_CXX")).or_else(|| Some(plus_plus_of(Path::new(&cc?)).into_os_string())),
     }
 }
 

@@ -184,6 +184,12 @@ impl Clang {
     }
 }
 
+/// The C++ compiler beside this C compiler, by its name; folders may be called `clang`, too.
+pub(crate) fn plus_plus_of(clang: &Path) -> PathBuf {
+    let name = clang.file_name().and_then(OsStr::to_str).map(|name| name.replacen("clang", "clang++", 1));
+    name.map_or_else(|| clang.to_owned(), |name| clang.with_file_name(name))
+}
+
 /// The clang that this process was called by, or by one of its children. It is no clang, but for instance a script that calls `bbprof-cc`:
 /// they would call each other without end.
 pub(crate) const CALLED_CLANG: &str = "BBPROF_CALLED_CLANG";
@@ -208,6 +214,17 @@ mod tests {
         let rustc = Rustc::parse(words).unwrap();
         assert_eq!((rustc.llvm, &*rustc.host, rustc.is_nightly()), (22, "x86_64-unknown-linux-gnu", false));
         assert!(Rustc::parse("rustc 1.0").is_none());
+    }
+
+    #[test]
+    fn folders_keep_their_names() {
+        for (c, plus_plus) in [
+            ("clang-22", "clang++-22"),
+            ("/opt/clang+llvm-22.1.0/bin/clang", "/opt/clang+llvm-22.1.0/bin/clang++"),
+            ("/usr/lib/llvm-22/bin/clang", "/usr/lib/llvm-22/bin/clang++"),
+        ] {
+            assert_eq!(plus_plus_of(Path::new(c)), Path::new(plus_plus));
+        }
     }
 
     #[test]
