@@ -2,7 +2,7 @@
 //! example, a bench, and a part in C and C++: the results are plain cargo's, and what cargo runs for itself stays plain.
 #![allow(clippy::unwrap_used)]
 
-use bbprof_tests::{Cargo, Exported, Outcome, Run, Sandbox, Verdict, is_long, profiles_in, verify};
+use bbprof_tests::{Cargo, Exported, Outcome, Run, Sandbox, Verdict, is_long, profiles_in, tool, verify};
 use std::path::{Path, PathBuf};
 
 const TARGET: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/rust_workspace");
@@ -146,4 +146,13 @@ fn nextest() {
     let profiles = sandbox.raw_profiles("raw");
     assert!(profiles.len() > 8, "one process per test");
     verify(&profiles, Verdict::Exact);
+    // It asks programs for their tests, in the folders of their packages.
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/workspace");
+    for words in [&["list"][..], &["run", "--no-run"]] {
+        let nextest = Run::new(tool("cargo-bbprof")).args(["bbprof", "nextest"]).args(words).in_folder(&folder);
+        let said = nextest.args(["--workspace", "--locked", "--target-dir", TARGET]).ok().stderr;
+        assert!(!said.contains("raw profiles are in"), "{words:?}: {said}");
+    }
+    let left = profiles_in(&folder);
+    assert_eq!(left, [] as [PathBuf; 0]);
 }

@@ -27,8 +27,11 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
     let context = Context::resolve(subcommand, options)?;
     prepare(&context)?;
     let mut command = command(&context);
-    let runs = subcommand.runs_programs() && !context.words.has("--no-run");
-    let runs = if runs { Some(Runs::begin(&context, &mut command)?) } else { None };
+    let runs = if runs_programs(&context) { Some(Runs::begin(&context, &mut command)?) } else { None };
+    if runs.is_none() && subcommand == Subcommand::Nextest {
+        // It asks the programs for their tests all the same.
+        command.env("BBPROF_OFF", "1");
+    }
     let signals = ForChild::take()?;
     let cannot = || format!("{}: cannot be run", context.cargo.to_string_lossy());
     let mut child = command.spawn().with_context(cannot)?;
@@ -48,6 +51,13 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
         tell!("programs are in {}", shown(&context));
     }
     Ok(exit_code(status))
+}
+
+/// Whether anything is to be counted, not only compiled, or listed.
+fn runs_programs(context: &Context) -> bool {
+    let is_list = || context.words.options.first().is_some_and(|word| word == "list" || word == "archive");
+    let only_lists = context.subcommand == Subcommand::Nextest && is_list();
+    context.subcommand.runs_programs() && !context.words.has("--no-run") && !only_lists
 }
 
 /// Target directory, its tag, and the stable name of the last one used.
