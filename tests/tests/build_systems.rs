@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use bbprof_tests::{Exported, Parcel, ProfiledRun, Run, Sandbox, tool};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The first line of a command's stdout.
@@ -368,7 +369,28 @@ fn settings_of_the_compiler_driver() {
     assert!(verified("from-file").contains("exact"));
     let refused = cc(&["-c", "@flags.rsp", "-fvisibility=hidden", "-fsanitize=cfi-icall", "main.c"]).outcome().expect_code(1);
     assert!(refused.stderr.contains("leave -fsanitize=cfi-icall out"), "{}", refused.stderr);
+    // What does not hold is not looked for.
+    let usual = ProfiledRun::of(&parcel.source().join("counted"), &[], &parcel.sandbox).raw;
+    std::fs::write(parcel.source().join("bbprof.toml"), "weights = \"absent.bbprof\"\n").unwrap();
+    cc(&["-c", &format!("--bbprof-weights={}", usual.display()), "main.c"]).ok();
+    assert!(cc(&["-c", "main.c"]).outcome().expect_code(2).stderr.contains("absent.bbprof"));
     std::fs::write(parcel.source().join("bbprof.toml"), "counter = \"check\"\n").unwrap();
     let refused = cc(&["-c", "main.c"]).outcome().expect_code(2);
     assert!(refused.stderr.contains("bbprof.toml") && refused.stderr.contains("counter"), "{}", refused.stderr);
+}
+
+/// `-v` says what clang does, and clang does it all the same; what `-Xlinker` and `-Xclang` hand on is not for the driver. `-B` says where linkers are.
+#[test]
+fn words_that_only_look_like_questions() {
+    let sandbox = Sandbox::new("verbose");
+    let source = sandbox.write("a.c", "int main(void) { return 0; }\n");
+    let script = sandbox.write("linkers/ld", "#!/bin/sh\necho linked by ours >&2\nexec ld \"$@\"\n");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for words in [&["-v"][..], &["-Xlinker", "-v"], &["-Xclang", "-v"], &["-dumpdir", "x"], &["-Blinkers"], &["-B", "linkers"]] {
+        let (program, raw) = (sandbox.join("a"), sandbox.join("a.bbraw"));
+        let cc = Run::new(tool("bbprof-cc")).args(words).arg(&source).arg("-o").arg(&program).in_folder(sandbox.path()).ok();
+        assert_eq!(cc.stderr.contains("linked by ours"), words[0].starts_with("-B"), "{words:?}: {}", cc.stderr);
+        Run::new(&program).env("BBPROF_OUT", &raw).ok();
+        std::fs::remove_file(&raw).unwrap_or_else(|error| panic!("{words:?}: no profile: {error}"));
+    }
 }

@@ -6,6 +6,7 @@ use crate::plugin::{Filters, PluginOptions, path_array, path_limit};
 use anyhow::Result;
 use clap::ValueEnum;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A command line, read.
@@ -36,7 +37,17 @@ pub(crate) struct Arguments {
     /// The user's `--ld-path=` (taken out) and `-fuse-ld=`.
     pub ld_path: Option<OsString>,
     pub fuse_ld: Option<OsString>,
+    /// Folders of `-B`, in which clang looks for the linker first.
+    pub(super) prefixes: Vec<OsString>,
+    /// `-v`: with something to compile or link, clang does that, too.
+    is_verbose: bool,
+    has_input: bool,
+    next_is_value: bool,
 }
+
+/// Options whose value is the next word, which is not for the driver, or could be taken for a source.
+const NEXT_IS_VALUE: [&str; 10] =
+    ["-o", "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler", "-Xclang", "-Xpreprocessor", "-Xanalyzer", "-mllvm"];
 
 impl Arguments {
     /// Reads the words after the program's name, which say more than these options.
@@ -69,8 +80,9 @@ impl Arguments {
         let mut targets =
             arguments.clang.windows(2).filter(|pair| pair[0] == "-target").map(|pair| pair[1].to_string_lossy().into_owned());
         arguments.foreign = targets.rfind(|target| !is_supported(target)).or(arguments.foreign);
+        arguments.prefixes = prefixes(&arguments.clang)?;
         arguments.options.filters.check()?;
-        arguments.is_plain |= arguments.clang.is_empty();
+        arguments.is_plain |= arguments.clang.is_empty() || arguments.is_verbose && !arguments.has_input;
         arguments.reads_headers |= !arguments.is_plain;
         if !arguments.is_plain {
             // What we set ourselves: the last one would win.
@@ -88,15 +100,22 @@ impl Arguments {
     }
 
     fn look_at(&mut self, word: &str) {
+        if std::mem::take(&mut self.next_is_value) {
+            return;
+        }
+        self.next_is_value = NEXT_IS_VALUE.contains(&word);
+        self.has_input |= word == "-" || !word.starts_with(['-', '@']);
         match word {
             "-E" | "-M" | "-MM" => (self.is_plain, self.reads_headers) = (true, true),
-            "-v" | "-###" | "--version" | "--help" | "-cc1" | "-cc1as" => self.is_plain = true,
+            "-v" => self.is_verbose = true,
+            "-###" | "--version" | "--help" | "-cc1" | "-cc1as" => self.is_plain = true,
+            "-dumpmachine" | "-dumpversion" | "-dumpfullversion" | "-dumpspecs" => self.is_plain = true,
             "-c" | "-S" | "-fsyntax-only" | "--precompile" => self.links = false,
             "-flto" => self.wants_lto = true,
             "-fno-lto" => self.wants_lto = false,
             "-femulated-tls" => self.emulates_tls = true,
             "-fno-emulated-tls" => self.emulates_tls = false,
-            _ if word.starts_with("-print-") || word.starts_with("--print-") || word.starts_with("-dump") => self.is_plain = true,
+            _ if word.starts_with("-print-") || word.starts_with("--print-") => self.is_plain = true,
             _ if word.starts_with("-flto=") => self.wants_lto = true,
             _ if needs_lto(word) => self.needs_lto = Some(word.to_owned()),
             "-m32" | "-mx32" => self.foreign = Some(word.to_owned()),
@@ -136,11 +155,31 @@ fn is_assembly(words: &[OsString]) -> bool {
     let mut is_value = false;
     let ends = words.iter().filter_map(|word| {
         let is_source = !is_value && !word.as_encoded_bytes().starts_with(b"-");
-        is_value = ["-o", "-MF", "-MT", "-MQ", "-Xlinker", "-Xassembler"].iter().any(|option| word == option);
+        is_value = NEXT_IS_VALUE.iter().any(|option| word == option);
         is_source.then(|| Path::new(word).extension()?.to_str()).flatten().filter(|end| !["o", "a", "so"].contains(end))
     });
     let mut ends = ends.peekable();
     ends.peek().is_some() && ends.all(|end| ["s", "S", "sx"].contains(&end))
+}
+
+/// The folders of `-B`, but for those that `bbprof env` puts there, which have the shim.
+fn prefixes(words: &[OsString]) -> Result<Vec<OsString>> {
+    let cache = cache::root()?;
+    let mut prefixes = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let prefix = if word == "-B" { words.next().map(OsString::as_os_str) } else { after(word, "-B") };
+        if let Some(prefix) = prefix {
+            // What clang answers is kept for other working directories, too.
+            let prefix = std::path::absolute(prefix)?;
+            prefixes.extend((!prefix.starts_with(&cache)).then_some(prefix.into_os_string()));
+        }
+    }
+    Ok(prefixes)
+}
+
+fn after<'w>(word: &'w OsStr, start: &str) -> Option<&'w OsStr> {
+    word.as_bytes().strip_prefix(start.as_bytes()).filter(|rest| !rest.is_empty()).map(OsStr::from_bytes)
 }
 
 /// One `--bbprof-KEY=VALUE`.
@@ -220,10 +259,23 @@ mod tests {
 
     #[test]
     fn questions_are_plain() {
-        for line in ["-E a.c", "-M a.c", "-v", "-### a.c", "--version", "-print-prog-name=ld", "-dumpmachine", "-dumpversion", ""] {
+        for line in
+            ["-E a.c", "-M a.c", "-v", "-O2 -v", "-### a.c", "--version", "-print-prog-name=ld", "-dumpmachine", "-dumpversion", ""]
+        {
             assert!(parse(line).unwrap().is_plain, "{line}");
         }
-        for line in ["-MD -MF x -c a.c", "a.o -o a", "-MMD -c a.c"] {
+        for line in [
+            "-MD -MF x -c a.c",
+            "a.o -o a",
+            "-MMD -c a.c",
+            "-v -c a.c",
+            "a.o -v",
+            "-Xlinker -v a.o",
+            "-Xclang -v -c a.c",
+            "-o --version a.o",
+            "-dumpdir x/ a.c",
+            "-v -xc -",
+        ] {
             assert!(!parse(line).unwrap().is_plain, "{line}");
         }
     }
@@ -270,6 +322,9 @@ mod tests {
         assert_eq!(got.clang, ["a.o", "-fuse-ld=lld", "-flto=thin"].map(OsString::from));
         assert!(got.links && got.wants_lto);
         assert_eq!(parse("-v --ld-path=/x/mold").unwrap().clang.len(), 2);
+        let ours = cache::root().unwrap().join("shim/0123");
+        let got = parse(&format!("-B/x -B{} -B /y a.o", ours.display())).unwrap();
+        assert_eq!((got.prefixes, got.clang.len()), (vec!["/x".into(), "/y".into()], 5));
         assert!(!parse("-flto -fno-lto a.o").unwrap().wants_lto);
         assert_eq!(
             parse("-flto -fsanitize=undefined,cfi-icall a.c").unwrap().needs_lto.as_deref(),

@@ -1,7 +1,7 @@
 //! Which linker clang would have called.
 //!
 //! Clang itself says (`-print-prog-name`), which takes as long as a small link. So its answer is kept in
-//! `<cache>/linker/<digest of the question>`; the question is clang's stamp, the name, and the variables that it searches.
+//! `<cache>/linker/<digest of the question>`; the question is clang's stamp, the name, and the folders and variables that it searches.
 
 use super::arguments::Arguments;
 use crate::cache;
@@ -24,7 +24,7 @@ pub(super) fn real_linker(clang: &Path, arguments: &Arguments) -> Result<PathBuf
         (None, Some(name)) => format!("ld.{}", name.to_string_lossy()),
         (None, None) => "ld".to_owned(),
     };
-    let Some(linker) = program_named(clang, &name)? else {
+    let Some(linker) = program_in(&arguments.prefixes, clang, &name)? else {
         require!("-fuse-ld: {name}: no such linker is installed; install it, or choose another");
     };
     Ok(linker)
@@ -32,14 +32,21 @@ pub(super) fn real_linker(clang: &Path, arguments: &Arguments) -> Result<PathBuf
 
 /// The program that clang means by this name (`ld`, `ld.lld`, `llvm-ar`), if it is installed.
 pub(crate) fn program_named(clang: &Path, name: &str) -> Result<Option<PathBuf>> {
-    let kept = kept_answer(clang, name)?;
+    program_in(&[], clang, name)
+}
+
+/// Likewise, where clang is told to look in these folders (`-B`) first.
+fn program_in(prefixes: &[OsString], clang: &Path, name: &str) -> Result<Option<PathBuf>> {
+    let kept = kept_answer(prefixes, clang, name)?;
     if let Ok(program) = std::fs::read(&kept) {
         let program = PathBuf::from(OsString::from_vec(program));
         if program.is_file() {
             return Ok(Some(program));
         }
     }
-    let question = duct::cmd!(clang, format!("-print-prog-name={name}")).env(CALLED_CLANG, clang);
+    let mut words: Vec<OsString> = prefixes.iter().flat_map(|prefix| ["-B".into(), prefix.clone()]).collect();
+    words.push(format!("-print-prog-name={name}").into());
+    let question = duct::cmd(clang, words).env(CALLED_CLANG, clang);
     let answer = question.read().with_context(|| clang.display().to_string())?;
     let Ok(program) = which::which(answer.trim()) else { return Ok(None) };
     // Only to be quicker next time; a cache that cannot be written to is no reason to fail.
@@ -47,9 +54,10 @@ pub(crate) fn program_named(clang: &Path, name: &str) -> Result<Option<PathBuf>>
     Ok(Some(program))
 }
 
-fn kept_answer(clang: &Path, name: &str) -> Result<PathBuf> {
+fn kept_answer(prefixes: &[OsString], clang: &Path, name: &str) -> Result<PathBuf> {
     let variable = |name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned();
-    let question =
-        [cache::stamp(clang)?, clang.display().to_string(), name.to_owned(), variable("PATH"), variable("COMPILER_PATH")];
+    let mut question =
+        vec![cache::stamp(clang)?, clang.display().to_string(), name.to_owned(), variable("PATH"), variable("COMPILER_PATH")];
+    question.extend(prefixes.iter().map(|prefix| prefix.to_string_lossy().into_owned()));
     Ok(cache::root()?.join("linker").join(cache::name_of(question.iter().map(String::as_str))))
 }
