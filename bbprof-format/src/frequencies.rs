@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-const KIND: Kind = Kind { name: "frequencies", magic: b"BBPROFFQ", version: 1 };
+/// The first bytes.
+pub const MAGIC: &[u8; 8] = b"BBPROFFQ";
+
+const KIND: Kind = Kind { name: "frequencies", magic: MAGIC, version: 1 };
 
 /// Frequencies of the functions that ran.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

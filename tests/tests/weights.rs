@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+use bbprof_format::Digest;
+use bbprof_format::frequencies::{Frequencies, FunctionFrequencies};
 use bbprof_format::merged::MergedProfile;
 use bbprof_tests::{CProgram, Exported, Outcome, Run, Sandbox, calm_lua, tool};
 use std::path::{Path, PathBuf};
@@ -76,6 +78,18 @@ fn a_changed_function_is_named_and_placed_by_estimates() {
     let dump = Run::new(tool("bbprof")).arg("dump").arg(sandbox.join("a.bbmap")).ok().text();
     let odd = dump.split("function odd").nth(1).unwrap().split("function ").next().unwrap().to_owned();
     assert!(odd.contains("changed since the profile"), "{odd}");
+}
+
+#[test]
+fn frequencies_in_words() {
+    let sandbox = Sandbox::new("frequencies");
+    let mut frequencies = Frequencies::default();
+    let counts = FunctionFrequencies { shape: Digest::of(b"shape"), nodes: vec![5, 7], edges: vec![3] };
+    frequencies.add("_ZN1a3oddEi", counts);
+    let file = sandbox.write("file", frequencies.encode());
+    let said = Run::new(tool("bbprof")).args(["dump", "--full"]).arg(file).ok().text();
+    assert!(said.starts_with("frequencies of 1 functions\nfunction a::odd(int) (_ZN1a3oddEi)\n  shape "), "{said}");
+    assert!(said.ends_with(": 2 nodes, 1 edges, at most 7 times\n    node 0: 5\n    node 1: 7\n    edge 0: 3\n"), "{said}");
 }
 
 /// If that is asked for. At -O0, where nobody else weighs branches.

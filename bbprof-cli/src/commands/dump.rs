@@ -1,6 +1,7 @@
 //! `bbprof dump`: any bbprof file in words.
 
 mod counters;
+mod frequencies;
 mod manifest;
 mod map;
 
@@ -8,15 +9,16 @@ use super::outcome::Outcome;
 use super::output::to_stdout;
 use crate::exit::Requirement;
 use anyhow::{Context, Result};
+use bbprof_format::frequencies::Frequencies;
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
 use bbprof_format::raw::{self, RawProfile};
-use bbprof_format::{manifest as manifest_format, map as map_format, names};
+use bbprof_format::{frequencies as frequencies_format, manifest as manifest_format, map as map_format, names};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
 use std::path::PathBuf;
 
-/// Print a bbprof file in words: object or archive with manifests, build map, raw or merged profile
+/// Print a bbprof file in words: object or archive with manifests, build map, raw or merged profile, frequencies
 #[derive(clap::Args, Debug)]
 pub(crate) struct DumpArgs {
     /// The file
@@ -38,6 +40,9 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
     } else if bytes.starts_with(raw::MAGIC) {
         let raw = RawProfile::read(&bytes).context(name)?;
         to_stdout(|out| counters::write_raw(&raw, args.full, out))?;
+    } else if bytes.starts_with(frequencies_format::MAGIC) {
+        let found = Frequencies::decode(&bytes).context(name)?;
+        to_stdout(|out| frequencies::write(&found, args.full, out))?;
     } else if bytes.starts_with(manifest_format::MAGIC) {
         let modules = decode(&bytes).context(name)?;
         to_stdout(|out| modules.iter().try_for_each(|module| manifest::write(module, args.full, out)))?;
