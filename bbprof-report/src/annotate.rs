@@ -207,7 +207,13 @@ fn write_function(
     }
     let last = of_source().map(|(_, function)| function.last_line).max();
     let Some((file, source)) = source else { return Ok(()) };
-    write_source(profile, file, source, first.line()..=last.unwrap_or(u32::MAX), read, style, out)
+    let lines = match (first.line(), source.lines.first_key_value(), source.lines.last_key_value()) {
+        // What compilers make themselves (`__cxx_global_var_init`) begins at no line, but may have code of some.
+        (0, Some((begin, _)), Some((end, _))) => *begin..=*end,
+        (0, ..) => return Ok(()),
+        (line, ..) => line..=last.unwrap_or(u32::MAX),
+    };
+    write_source(profile, file, source, lines, read, style, out)
 }
 
 fn write_source(

@@ -29,6 +29,21 @@ entered 3 times, 105 instructions
     assert_eq!(text(|out| annotate(&profile, &subject, |_| Ok(SOURCE.to_owned()), PLAIN, out)), expected);
 }
 
+/// Compilers make functions that begin nowhere, of code that stands somewhere.
+#[test]
+fn a_function_without_a_line() {
+    let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
+    let init = leaf(&mut maker, "init", Linkage::Internal);
+    maker.module.functions[init].line = 0;
+    maker.module.locations.iter_mut().for_each(|location| location.function_line = 0);
+    let mut run = Run::new(&[(&maker, None)]);
+    run.walk(&maker, init, &[0, 1], 5);
+    let profile = run.profile().expect("counters fit the map");
+    let subject = find_subject(&profile, "init").expect("it is there");
+    let expected = "init\nentered 5 times, 20 instructions\n/src/a.c:8\n    5 *     8   { return x & 1; }\n";
+    assert_eq!(text(|out| annotate(&profile, &subject, |_| Ok(SOURCE.to_owned()), PLAIN, out)), expected);
+}
+
 #[test]
 fn sources_that_are_missing_or_too_short_are_named_and_the_counts_stay() {
     let profile = profile();
