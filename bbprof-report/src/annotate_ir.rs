@@ -18,7 +18,8 @@ pub fn write_ir(profile: &Profile, function: FunctionView<'_>, style: Style, out
     if function.blocks().all(|block| block.ir().is_none()) {
         writeln!(out, "(opcodes only: the build kept no IR; --bbprof-ir does)")?;
     }
-    let edges: Vec<BlockEdge> = function.edges().collect();
+    let mut edges: Vec<BlockEdge> = function.edges().collect();
+    edges.sort_by_key(|edge| edge.from);
     for block in function.blocks() {
         let at = block.positions().first().map(|(file, line, _)| (*file, *line));
         let head = format!("\n#{}  {}{}", block.id(), grouped(u128::from(block.count())), place(profile, at));
@@ -38,7 +39,8 @@ pub fn write_ir(profile: &Profile, function: FunctionView<'_>, style: Style, out
                 writeln!(out, "    {}", texts.join(", "))?;
             }
         }
-        let ways: Vec<&BlockEdge> = edges.iter().filter(|edge| edge.from == block.id()).collect();
+        let begin = edges.partition_point(|edge| edge.from < block.id());
+        let ways = &edges[begin..edges.partition_point(|edge| edge.from <= block.id())];
         let total: Option<u128> = ways.iter().map(|way| way.count.map(u128::from)).sum();
         for way in ways {
             let share = match (way.count, total) {
