@@ -33,6 +33,7 @@ fn sums_take_the_place_of_nothing_else() {
     merge(&sum, &[&run.raw, &other]).expect_code(0);
     merge(&run.raw, &[&run.raw, &other]).expect_code(0);
     assert_eq!(std::fs::read(&run.raw).unwrap(), std::fs::read(&sum).unwrap());
+    assert_eq!(merge(Path::new("-"), &[&sum]).expect_code(0).stdout, std::fs::read(&sum).unwrap());
 }
 
 /// The same process twice is added twice, as was asked for, and said: by itself, and in what was merged.

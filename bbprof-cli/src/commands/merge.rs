@@ -2,7 +2,7 @@
 
 use super::inputs::{Loaded, MapArgs, read_profile};
 use super::outcome::Outcome;
-use super::output::to_file;
+use super::output::{to_file, to_stdout};
 use crate::exit::require;
 use anyhow::Result;
 use bbprof_format::merged::MergedProfile;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// first.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// The merged profile (.bbprof); takes the place of an earlier one, and of raw profiles that are merged, of no other file
+    /// The merged profile (.bbprof), `-` = stdout; takes the place of an earlier one, and of raw profiles that are merged, of no other file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Stop at an input that is damaged, or whose build map is not found or cannot be read, instead of leaving it out
@@ -30,8 +30,12 @@ pub(crate) struct MergeArgs {
 pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
     let mut loaded = Loaded::read(&args.profiles, &args.maps, args.strict)?;
     loaded.read_maps()?;
-    keep_what_is_not_in(&loaded.merged, &args.output)?;
-    to_file(&args.output, |out| out.write_all(&loaded.merged.encode()))?;
+    if args.output.as_os_str() == "-" {
+        to_stdout(|out| out.write_all(&loaded.merged.encode()))?;
+    } else {
+        keep_what_is_not_in(&loaded.merged, &args.output)?;
+        to_file(&args.output, |out| out.write_all(&loaded.merged.encode()))?;
+    }
     Ok(if loaded.num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
 }
 
