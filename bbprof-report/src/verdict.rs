@@ -29,6 +29,14 @@ impl Verdict {
     /// # Errors
     /// When `out` cannot be written.
     pub fn add(&mut self, profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
+        let exceptions = profile.exceptions();
+        let totals = profile.totals();
+        // Whoever reads may leave early; the verdict is of all.
+        self.exceptions += exceptions.len() as u64;
+        self.processes += profile.num_processes();
+        self.functions += totals.functions;
+        self.blocks += totals.blocks;
+        self.compared_edges += profile.compared_edges();
         for process in &profile.processes {
             let (executable, fate) = (one_line(&process.executable), one_line(&process.fate));
             match process.pid {
@@ -37,16 +45,9 @@ impl Verdict {
                 pid => writeln!(out, "process {pid} {executable}: {fate}")?,
             }
         }
-        let exceptions = profile.exceptions();
         for exception in &exceptions {
             writeln!(out, "{} {}", self.style.paint(Some(Paint::Hot), "not exact:"), one_line(&exception.to_string()))?;
         }
-        let totals = profile.totals();
-        self.exceptions += exceptions.len() as u64;
-        self.processes += profile.num_processes();
-        self.functions += totals.functions;
-        self.blocks += totals.blocks;
-        self.compared_edges += profile.compared_edges();
         Ok(())
     }
 

@@ -455,6 +455,10 @@ fn results_that_cannot_be_written() {
         let piped = shell(&format!("{command} \"$1\" | true")).expect_code(0);
         assert!(piped.stderr.is_empty(), "{command} into a closed pipe: {}", piped.stderr);
     }
+    // No input is to blame.
+    let several = shell("verify \"$1\" \"$1\" > /dev/full");
+    says(&several, FAILURE, &["stdout", "No space left"]);
+    assert!(!several.stderr.contains("skipped"), "{}", several.stderr);
     // The link succeeds, its map has no place: no program either without its map.
     std::fs::create_dir(parcel.source().join("mapless.bbmap")).unwrap();
     let outcome = parcel.run(tool("bbprof-cc")).args(["-o", "mapless", "main.c", "shelf.c"]).outcome();

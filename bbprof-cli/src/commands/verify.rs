@@ -40,17 +40,24 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
     // Its lines are never cut: each is an exception with its reason.
     let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
     let mut verdict = Verdict::new(style);
+    // Where there is no room for it, no input is to blame.
+    let mut written = Ok(());
     let (summed, num_skipped) = each_input(&args.input.profiles, false, |path, part| {
         images.look_beside(path);
         let profile = images.solve(part)?;
-        to_stdout(|out| {
+        let now = to_stdout(|out| {
             verdict.add(&profile, out)?;
             if args.interrupted {
                 write_interruptible(&profile, out)?;
             }
             if args.skipped { write_skipped(&profile, out) } else { Ok(()) }
-        })
+        });
+        if written.is_ok() {
+            written = now;
+        }
+        Ok(())
     })?;
+    written?;
     num_damaged += num_skipped;
     summed.tell_twice();
     to_stdout(|out: &mut dyn Write| verdict.finish(out))?;

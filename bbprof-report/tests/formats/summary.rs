@@ -69,6 +69,18 @@ fn verdicts() {
     assert!(!verdict.is_exact());
     let expected = "not exact: 1 exception; otherwise exact: 6 functions, 18 blocks, in 2 processes\n";
     assert_eq!(text(|out| verdict.finish(out)), expected);
+    // Whoever reads left before it was said.
+    struct Gone;
+    impl std::io::Write for Gone {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut unread = Verdict::new(PLAIN);
+    assert!(unread.add(&inexact, &mut Gone).is_err() && !unread.is_exact());
     let mut coloured = Verdict::new(Style { colour: true, ..PLAIN });
     let said = text(|out| coloured.add(&inexact, out).and_then(|()| coloured.finish(out)));
     assert_eq!(said.matches("\u{1b}[1;31mnot exact:\u{1b}[0m ").count(), 2, "{said:?}");
