@@ -19,7 +19,8 @@ export function BlockDetail({ model, fn, id, select }: Props) {
   if (!block) return <section class="block-detail"><p>This function has no block {id}.</p></section>;
   const way = (edges: number[], end: "from" | "to", title: string, none: string) => {
     const all = edges.map((edge) => fn.edges[edge]!);
-    const total = sum(all.map((edge) => edge.count ?? 0));
+    // Of what is not all known there are no shares.
+    const total = all.some((edge) => edge.count === null) ? null : sum(all.map((edge) => edge.count!));
     return (
       <Part title={title}>
         {all.length === 0 && <p class="quiet">{none}</p>}
@@ -29,8 +30,8 @@ export function BlockDetail({ model, fn, id, select }: Props) {
               <tr key={position}>
                 <td><button type="button" class="chip" onClick={() => select(edge[end])}>#{edge[end]}</button></td>
                 <td class="number">{edge.count === null ? "not determined" : digits(edge.count)}</td>
-                <td class="number">{edge.count === null ? "" : percent(edge.count, total)}</td>
-                <td class="bar-cell"><Bar part={edge.count ?? 0} whole={total} /></td>
+                <td class="number">{total === null ? "" : percent(edge.count!, total)}</td>
+                <td class="bar-cell"><Bar part={edge.count ?? 0} whole={total ?? 0} /></td>
                 <td class="quiet">{edge.kind === "fallthrough" ? "" : edge.kind}</td>
               </tr>
             ))}

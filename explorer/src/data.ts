@@ -19,7 +19,8 @@ export interface Index {
     instructions_with_line: Written;
     compared_edges: number;
   };
-  processes: { pid: number; executable: string; fate: string; caveat: string | null }[];
+  /** `pid` 0: `number` processes that are not told apart. */
+  processes: { pid: number; number: number; executable: string; fate: string; caveat: string | null }[];
   exceptions: { name: string; block: number | null; reason: string }[];
   skipped: { name: string; module: string; reason: string }[];
   images: string[];

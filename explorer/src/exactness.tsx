@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { digits } from "./count";
 import type { Model } from "./model";
 import { clip } from "./names";
-import { Verdict } from "./overview";
+import { numberOf, Verdict } from "./overview";
 
 export function Exactness({ model }: { model: Model }) {
   const { exceptions, skipped, totals, processes } = model.index;
@@ -13,8 +13,8 @@ export function Exactness({ model }: { model: Model }) {
       <header class="title"><h1>Exactness</h1><Verdict model={model} /></header>
       <p class="prose">
         A count is exact when it is the number of executions, proved by flow conservation: at every block, as many executions come in
-        as go out. {digits(totals.functions)} functions with {digits(totals.blocks)} blocks were solved, of {digits(processes.length)}{" "}
-        {processes.length === 1 ? "process" : "processes"}
+        as go out. {digits(totals.functions)} functions with {digits(totals.blocks)} blocks were solved, of {digits(numberOf(processes))}{" "}
+        {numberOf(processes) === 1 ? "process" : "processes"}
         {totals.compared_edges > 0 && `; ${digits(totals.compared_edges)} edges were compared with counters of their own`}.
         {exceptions.length === 0 ? " There is no exception." : " These are the exceptions; every other count is exact."}
       </p>

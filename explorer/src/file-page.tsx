@@ -1,7 +1,7 @@
 // The page of a source file: counts of all code that has its source there, and which blocks of which functions that is.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { digits, percent, read, type Count } from "./count";
+import { add, digits, percent, read, type Count } from "./count";
 import { loadPart, partOf, type SourcePart } from "./data";
 import { heat } from "./heat";
 import type { Model } from "./model";
@@ -46,9 +46,16 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
     for (const part of parts.values()) for (const [line, count, executed, stands] of part.lines) lines.set(line, { count: read(count), executed: read(executed), stands });
     return lines;
   }, [parts]);
+  // Instantiations have one line, and so may closures.
   const inlined = useMemo(() => {
-    const functions = new Map<number, { name: string; entries: Count; inlined: Count }>();
-    for (const part of parts.values()) for (const [line, , name, entries, inlined] of part.functions) functions.set(line, { name, entries: read(entries), inlined: read(inlined) });
+    const functions = new Map<number, { name: string; others: number; entries: Count; inlined: Count }>();
+    for (const part of parts.values()) {
+      for (const [line, , name, entries, inlined] of part.functions) {
+        const known = functions.get(line);
+        if (!known) functions.set(line, { name, others: 0, entries: read(entries), inlined: read(inlined) });
+        else functions.set(line, { name: known.name, others: known.others + 1, entries: add(known.entries, read(entries)), inlined: add(known.inlined, read(inlined)) });
+      }
+    }
     return functions;
   }, [parts]);
   const [open, setOpen] = useState<Set<number>>(new Set());
@@ -105,7 +112,7 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
           <button type="button" class="splitter" aria-expanded={open.has(row.line)} aria-label={`Line ${row.line}: ${counts.stands.length} blocks`} onClick={(event) => { event.stopPropagation(); choose(row.line); }}>{open.has(row.line) ? "▾" : "▸"}</button>
         ) : <span class="splitter" />}
         <span class="number">{row.line}</span>
-        <code class="text">{line && <Marked line={line} />}{definition && <span class="note">  {definition.name.slice(0, 80)}: {digits(definition.entries)} calls{definition.inlined > 0 && `, ${digits(definition.inlined)} inlined`}</span>}</code>
+        <code class="text">{line && <Marked line={line} />}{definition && <span class="note">  {definition.name.slice(0, 80)}{definition.others > 0 && ` and ${definition.others} more`}: {digits(definition.entries)} calls{definition.inlined > 0 && `, ${digits(definition.inlined)} inlined`}</span>}</code>
       </div>
     );
   };

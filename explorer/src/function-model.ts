@@ -18,8 +18,8 @@ export interface Block {
   /** Positions of edges. */
   out: number[];
   in: number[];
-  /** Sum of the counts of the edges that leave. */
-  leaving: Count;
+  /** Sum of the counts of the edges that leave; null where the counters leave one open. */
+  leaving: Count | null;
   /** File and line to name it by: the first of the function's own, else the first. */
   at: { file: number; line: number } | null;
 }
@@ -102,7 +102,7 @@ export function makeFunction(data: FunctionData, strings: string[], line: number
   edges.forEach((edge, position) => {
     const source = blocks[edge.from]!;
     source.out.push(position);
-    if (edge.count !== null) source.leaving = add(source.leaving, edge.count);
+    source.leaving = source.leaving === null || edge.count === null ? null : add(source.leaving, edge.count);
     blocks[edge.to]!.in.push(position);
   });
   const lines = countLines(data, blocks);

@@ -335,7 +335,7 @@ function EdgeLine({ model, drawn, near, most, select }: SceneProps & { drawn: Dr
   const { points } = drawn;
   const says =
     `#${edge.from} to #${edge.to}: ` +
-    (edge.count === null ? "not determined by the counters" : `${digits(edge.count)} times, ${percent(edge.count, total)} of #${edge.from}`) +
+    (edge.count === null ? "not determined by the counters" : `${digits(edge.count)} times${total === null ? "" : `, ${percent(edge.count, total)} of #${edge.from}`}`) +
     (edge.kind === "unwind" ? ", unwinding" : edge.kind === "switch" ? ", switch" : "") +
     (drawn.isBack ? ", back" : "");
   const label = edge.count === null ? "?" : digits(edge.count);

@@ -111,29 +111,35 @@ export function Verdict({ model }: { model: Model }) {
   );
 }
 
+/** How many processes there were; those of a pool are not told apart. */
+export function numberOf(processes: { number: number }[]): number {
+  return processes.reduce((total, { number }) => total + number, 0);
+}
+
 function Processes({ model }: { model: Model }) {
   const groups = useMemo(() => {
-    const groups = new Map<string, { executable: string; fate: string; pids: number[] }>();
-    for (const { executable, fate, pid } of model.index.processes) {
+    const groups = new Map<string, { executable: string; fate: string; pid: number; number: number }>();
+    for (const { executable, fate, pid, number } of model.index.processes) {
       const key = JSON.stringify([executable, fate]);
       const known = groups.get(key);
-      if (known) known.pids.push(pid);
-      else groups.set(key, { executable, fate, pids: [pid] });
+      if (known) known.number += number;
+      else groups.set(key, { executable, fate, pid, number });
     }
     return [...groups.values()];
   }, [model]);
-  const count = model.index.processes.length;
+  const count = numberOf(model.index.processes);
+  const hasIds = groups.every(({ pid, number }) => pid !== 0 && number === 1);
   return (
     <section>
       <h2>{count === 1 ? "One process" : `${digits(count)} processes`}</h2>
       <table class="hot">
-        <thead><tr><th scope="col">Executable</th><th scope="col">Fate</th><th scope="col" class="number">{count === groups.length ? "Process id" : "Processes"}</th></tr></thead>
+        <thead><tr><th scope="col">Executable</th><th scope="col">Fate</th><th scope="col" class="number">{hasIds ? "Process id" : "Processes"}</th></tr></thead>
         <tbody>
           {groups.slice(0, 40).map((group, position) => (
             <tr key={position}>
               <td class="name" title={group.executable}>{fileName(group.executable)}</td>
               <td>{group.fate}</td>
-              <td class="number">{count === groups.length ? group.pids[0] : digits(group.pids.length)}</td>
+              <td class="number">{hasIds ? group.pid : digits(group.number)}</td>
             </tr>
           ))}
         </tbody>

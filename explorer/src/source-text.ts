@@ -12,6 +12,19 @@ export interface TextLine {
 /** What a screen line can be; the rest of a longer one is left out, and said so. */
 const LONGEST_LINE = 600;
 
+/** Where a column begins in a text: compilers count bytes of UTF-8, from 1 on. */
+export function unitOf(text: string, column: number): number {
+  let bytes = column - 1;
+  let unit = 0;
+  for (const character of text) {
+    if (bytes <= 0) return unit;
+    const code = character.codePointAt(0)!;
+    bytes -= code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    unit += character.length;
+  }
+  return unit + Math.max(0, bytes);
+}
+
 /** The lines of a file that have been loaded; a part is cut into lines when one of them is wanted. */
 export class Lines {
   private raw = new Map<number, SourcePart>();

@@ -7,7 +7,7 @@ import { heat } from "./heat";
 import type { Model } from "./model";
 import { clip } from "./names";
 import { fileLink } from "./route";
-import { useSource, type Lines, type TextLine } from "./source-text";
+import { unitOf, useSource, type Lines, type TextLine } from "./source-text";
 import { VirtualList } from "./virtual";
 
 const ROW = 20;
@@ -133,7 +133,7 @@ export function Source({ model, fn, selected, select }: Props) {
               ))}
               {row.piece.blocks.length > 12 && <span> and {row.piece.blocks.length - 12} more</span>}
             </span>
-            {row.piece.column > 0 && <code>{text.slice(row.piece.column - 1, row.end ?? undefined).trim().slice(0, 60)}</code>}
+            {row.piece.column > 0 && <code>{text.slice(unitOf(text, row.piece.column), row.end ? unitOf(text, row.end + 1) : undefined).trim().slice(0, 60)}</code>}
           </div>
         );
       }
@@ -273,7 +273,8 @@ function Text({ text, ranges, isMarkedAt, select, isSplit }: {
 }) {
   const cuts = new Set([0, text.text.length]);
   for (const [from, to] of text.marks) cuts.add(from).add(to);
-  for (const piece of ranges) if (piece.column <= text.text.length) cuts.add(piece.column - 1);
+  const begins = ranges.map((piece) => unitOf(text.text, piece.column));
+  for (const begin of begins) if (begin < text.text.length) cuts.add(begin);
   const sorted = [...cuts].sort((a, b) => a - b);
   const spans = [];
   let mark = 0;
@@ -281,8 +282,9 @@ function Text({ text, ranges, isMarkedAt, select, isSplit }: {
     const [from, to] = [sorted[i]!, sorted[i + 1]!];
     while (mark < text.marks.length && text.marks[mark]![1] <= from) mark++;
     const token = text.marks[mark] && text.marks[mark]![0] <= from ? text.marks[mark]![2] : "";
-    let piece: Piece | undefined;
-    for (const range of ranges) if (range.column - 1 <= from) piece = range;
+    let at = -1;
+    begins.forEach((begin, position) => begin <= from && (at = position));
+    const piece = ranges[at];
     const part = text.text.slice(from, to);
     if (piece && token !== "comment") {
       const counts = [...new Set(piece.counts.map(digits))];
@@ -291,7 +293,7 @@ function Text({ text, ranges, isMarkedAt, select, isSplit }: {
       spans.push(
         <span
           key={i}
-          class={`${token} code-piece${never ? " never" : ""}${isSplit ? " split" : ""}${isMarkedAt(piece.column) ? " on" : ""}${piece.column - 1 === from && from > 0 ? " begin" : ""}`}
+          class={`${token} code-piece${never ? " never" : ""}${isSplit ? " split" : ""}${isMarkedAt(piece.column) ? " on" : ""}${begins[at] === from && from > 0 ? " begin" : ""}`}
           title={`${counts.join(" and ")} times (block ${piece.blocks.map((block) => `#${block}`).slice(0, 12).join(", ")})`}
           onClick={(event) => { event.stopPropagation(); select(current); }}
         >

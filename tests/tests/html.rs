@@ -243,6 +243,73 @@ fn names_are_shown_and_never_run() {
     assert_no_complaint(&browser);
 }
 
+/// A pool's processes are as many as they were; functions that begin on one line are summed; and columns are bytes.
+#[test]
+fn processes_of_a_pool_and_functions_of_a_line() {
+    let sandbox = Sandbox::new("html-pool");
+    let text = "template <int N> __attribute__((noinline)) int turn(int x) { return x * N; }\n\
+                int both(int a, int b) { const char *s = \"ééééé\"; return a && b ? s[0] : 3; }\n\
+                int main() { return turn<2>(1) + turn<2>(2) + turn<3>(1) - 9 + both(1, 0) - 3; }\n";
+    let (source, program) = (sandbox.write("pool.cpp", text), sandbox.join("pool"));
+    Run::new(tool("bbprof-c++")).args(["-g", "-O0", "-o"]).arg(&program).arg(&source).ok();
+    for _ in 0..3 {
+        Run::new(&program).env("BBPROF_OUT", sandbox.join("%m.bbraw")).ok();
+    }
+    let mut browser = Browser::start();
+    browser.look(1400, 900, false);
+    let page = export(&sandbox, &sandbox.raw_profiles("")[0], "folder", &[]);
+    browser.open(&page, "");
+    assert!(browser.texts(".overview h2").contains(&"3 processes".to_owned()));
+    assert!(browser.texts(".overview tr:has(td[title$='/pool']) td").ends_with(&["exit 0".to_owned(), "3".to_owned()]));
+    browser.value("location.hash = '#/exactness'");
+    browser.wait("the number of processes", "document.querySelector('.prose')?.textContent.includes('of 3 processes')");
+    browser.value("location.hash = '#/file/0'");
+    browser.wait("the source", "document.querySelector('.line-row .note')");
+    let noted = browser.texts(".line-row .note");
+    assert_eq!(noted[0].trim(), "int turn<2>(int) and 1 more: 9 calls");
+    search_for(&mut browser, "both(int, int)");
+    let line = "[...document.querySelectorAll('.line-row')].find((row) => row.textContent.includes('ééééé'))";
+    browser.wait("the source", line);
+    let pieces =
+        browser.text(&format!("[...{line}.querySelectorAll('.code-piece.begin')].map((piece) => piece.textContent).join('|')"));
+    assert!(pieces.contains("|&& |"), "{pieces}");
+    assert_no_complaint(&browser);
+}
+
+/// Counters in blocks leave ways open: what is known of the others is not all, and no share of it.
+#[test]
+fn ways_that_are_not_all_known_have_no_shares() {
+    let sandbox = Sandbox::new("html-open");
+    let text = "int f(int x) {\n  int r = 0;\n  switch (x % 7) {\n  case 0: if (x & 8) goto a; goto b;\n  case 1: if (x & 16) goto a; goto b;\n  \
+                case 2: if (x & 32) goto b; goto c;\n  case 3: if (x & 8) goto c; goto a;\n  case 4: r = 4;\n  a: r += 1; if (x & 64) goto c;\n  \
+                b: r += 2; if (x & 128) goto d;\n  c: r += 3;\n  d: r += 4;\n  }\n  return r;\n}\n\
+                int main(void) { int s = 0; for (int i = 0; i < 640; i++) s += f(i); return s == 0; }\n";
+    let (source, program, raw) = (sandbox.write("open.c", text), sandbox.join("open"), sandbox.join("open.bbraw"));
+    Run::new(tool("bbprof-cc"))
+        .args(["-g", "-O1", "-fno-inline", "--bbprof-counters=blocks", "-o"])
+        .arg(&program)
+        .arg(&source)
+        .ok();
+    Run::new(&program).env("BBPROF_OUT", &raw).ok();
+    let exported = Exported::of(std::slice::from_ref(&raw));
+    let edges = function(&exported, "f").value["edges"].as_array().expect("edges").clone();
+    let into = |block: u64| edges.iter().filter(|edge| edge["to"] == block).map(|edge| edge["count"].clone()).collect::<Vec<_>>();
+    let is_open = |counts: &[Value]| counts.iter().any(Value::is_null) && counts.iter().any(Value::is_u64);
+    let block = (0..edges.len() as u64).find(|block| is_open(&into(*block))).expect("a block with ways that are open, and others");
+    let mut browser = Browser::start();
+    browser.look(1400, 900, false);
+    browser.open(&export(&sandbox, &raw, "folder", &[]), "#/functions");
+    search_for(&mut browser, "f");
+    browser.value(&format!("location.hash += '/b/{block}'"));
+    browser.wait("its details", &format!("document.querySelector('.block-detail h2')?.textContent === 'Block #{block}'"));
+    let counts = browser.texts(".part:nth-child(2) td.number:nth-child(2)");
+    let shown = |count: &Value| count.as_u64().map_or_else(|| "not determined".to_owned(), grouped);
+    assert_eq!(counts, into(block).iter().map(shown).collect::<Vec<_>>());
+    let shares = browser.texts(".part:nth-child(2) td.number:nth-child(3)");
+    assert!(!shares.is_empty() && shares.iter().all(String::is_empty), "{shares:?}");
+    assert_no_complaint(&browser);
+}
+
 #[test]
 fn changed_and_missing_sources_are_said() {
     let sandbox = Sandbox::new("html-sources");

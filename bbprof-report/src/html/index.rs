@@ -8,7 +8,6 @@ use bbprof_profile::source_name;
 use bbprof_profile::{BlockEdge, EdgeKind, Exception, FileId, FunctionView, Process, Profile, SkippedFunction};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -58,9 +57,12 @@ struct Totals {
 
 #[derive(Serialize)]
 struct ProcessData<'p> {
+    /// 0: processes that are not told apart.
     pid: u32,
+    /// How many processes ended so.
+    number: u64,
     executable: &'p str,
-    fate: Cow<'p, str>,
+    fate: &'p str,
     caveat: Option<&'p str>,
 }
 
@@ -259,11 +261,8 @@ fn hottest_blocks(functions: &[FunctionView<'_>]) -> Vec<HotBlock> {
 
 impl<'p> ProcessData<'p> {
     fn new(process: &'p Process) -> Self {
-        let fate = match process.number {
-            1 => Cow::Borrowed(process.fate.as_str()),
-            number => Cow::Owned(format!("{} ({number} processes)", process.fate)),
-        };
-        Self { pid: process.pid, executable: &process.executable, fate, caveat: process.caveat.as_deref() }
+        let Process { pid, number, executable, fate, caveat, .. } = process;
+        Self { pid: *pid, number: *number, executable, fate, caveat: caveat.as_deref() }
     }
 }
 
