@@ -41,7 +41,11 @@ int process_dump(struct process *process, const char *path) {
         path_of_dump(process, process->path_scratch[0], PATH_BYTES, ++process->num_dumps);
         path = process->path_scratch[0];
     }
-    int why = take(process, path, NULL);
+    bool is_own = raw_is_at(process, path);
+    if (is_own)
+        process_complain(process, "cannot dump to ", path, "this is the process's raw profile, which has all counts at any moment",
+                         "a dump needs another name");
+    int why = is_own ? -EEXIST : take(process, path, NULL);
     process_unlock(process);
     return why;
 }

@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* Writes the counts so far, complete with length and checksum, to `path`; NULL: beside the raw profile, with a running number. */
+/* Writes the counts so far, complete with length and checksum, to `path`; NULL: beside the raw profile, with a running number. The raw profile itself has
+ * all counts at any moment, and is not replaced: -EEXIST. */
 __attribute__((visibility("default"))) int bbprof_dump(const char *path);
 
 /* From now on all dumps and the raw profile count from here. If the counts up to here find no place in the raw profile (a full disk, a program that may

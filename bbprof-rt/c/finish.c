@@ -6,11 +6,11 @@
 
 /* Has another process taken our file's name? Then its file stays, and ours is lost, unless this is another root or mount. */
 static bool name_is_taken(struct process *process) {
-    const struct raw_file *raw = &process->raw;
     struct file_identity there;
-    if (!raw->in_use || platform_identify_path(raw->path, &there) != 0 || (there.device == raw->device && there.inode == raw->inode))
+    const char *path = process->raw.path;
+    if (!process->raw.in_use || platform_identify_path(path, &there) != 0 || raw_is_at(process, path))
         return false;
-    process_complain(process, "cannot keep ", raw->path, "another file has this name now",
+    process_complain(process, "cannot keep ", path, "another file has this name now",
                      "this process's counts are lost if it was replaced; %p in BBPROF_OUT makes names differ");
     return true;
 }

@@ -157,6 +157,7 @@
 #define raw_contents_walk bbprof_raw_contents_walk
 #define raw_fate_word bbprof_raw_fate_word
 #define raw_fill_header bbprof_raw_fill_header
+#define raw_is_at bbprof_raw_is_at
 #define raw_log bbprof_raw_log
 #define raw_map_over bbprof_raw_map_over
 #define raw_note_lost_child bbprof_raw_note_lost_child

@@ -102,6 +102,12 @@ static int reopen(struct raw_file *raw) {
     return why != 0 ? why : file;
 }
 
+bool raw_is_at(const struct process *process, const char *path) {
+    const struct raw_file *raw = &process->raw;
+    struct file_identity there;
+    return raw->in_use && platform_identify_path(path, &there) == 0 && there.device == raw->device && there.inode == raw->inode;
+}
+
 /* Adds space at the end. */
 static void *grow(struct raw_file *raw, uint64_t num_bytes, uint64_t *offset, int *why) {
     int file = raw->file >= 0 ? raw->file : reopen(raw);

@@ -69,7 +69,7 @@ enum Call<'a> {
 /// Writes the counts so far, complete with length and checksum.
 ///
 /// # Errors
-/// The program is not profiled, or the file cannot be written.
+/// The program is not profiled, the file cannot be written, or it is the process's own raw profile, which has all counts anyway.
 pub fn dump(path: impl AsRef<Path>) -> Result<(), Error> {
     let path = CString::new(path.as_ref().as_os_str().as_bytes());
     let path = path.map_err(|error| Error::Io(io::Error::new(io::ErrorKind::InvalidInput, error)))?;

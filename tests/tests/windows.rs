@@ -8,6 +8,9 @@ const PROGRAM: &str = r#"
 #include <bbprof.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #ifdef __cplusplus
 extern "C"
 #endif
@@ -29,6 +32,9 @@ int main(void) {
     failures += bbprof_write(put, file) != 0;
     fclose(file);
     failures += bbprof_dump("missing/folder.bbraw") != -ENOENT;
+    char own[4096], *out = getenv("BBPROF_OUT"), *number = strstr(out, "%p");
+    snprintf(own, sizeof own, "%.*s%d%s", (int)(number - out), out, (int)getpid(), number + 2);
+    failures += bbprof_dump(own) != -EEXIST;
     for (int i = 0; i < 2; i++) work(&sum);
     return failures;
 }
@@ -42,7 +48,8 @@ fn dumps_and_resets() {
         let program = sandbox.join(format!("program-{language}"));
         Run::new(tool(compiler)).args(["-O2", "-Wall", "-Werror"]).arg(&source).arg("-o").arg(&program).ok();
         let run = ProfiledRun::of(&program, &[], &sandbox);
-        run.outcome.clone().expect_code(0);
+        let outcome = run.outcome.clone().expect_code(0);
+        assert!(outcome.stderr.contains("this is the process's raw profile"), "{}", outcome.stderr);
         let entries = |profile| Exported::of(&[profile]).entries("work").unwrap();
         let dumped = ["first.bbraw", "both.bbraw", "after.bbraw"].map(|name| entries(sandbox.join(name)));
         assert_eq!((dumped, entries(run.raw)), ([10, 15, 3], 5), "{compiler}");
