@@ -46,6 +46,10 @@ pub(crate) struct Graph {
     pub counted_loops: Vec<CountedLoop>,
     /// By edge, the copies that code on it would need.
     copies: Vec<u32>,
+    /// By node, how many edges leave it.
+    pub num_outgoing: Vec<u32>,
+    /// By node, how many edges enter it.
+    pub num_incoming: Vec<u32>,
 }
 
 /// Estimates order what the earlier run says nothing between: parts that never ran, or ran as often. In measured executions
@@ -153,7 +157,16 @@ pub(crate) fn build(function: &view::Function<'_>, comes_back: &[bool]) -> Graph
     endless::let_endless_loops_vanish(nodes.len(), &mut edges);
     let counted_loops = counted_loops::find(function, &nodes, &edges);
     let copies = edges.iter().map(|edge| copies_on(function, &nodes, edge)).collect();
-    Graph { nodes, edges, weights, are_measured: false, counted_loops, copies }
+    let num_outgoing = tally(nodes.len(), edges.iter().filter_map(|edge| edge.from));
+    let num_incoming = tally(nodes.len(), edges.iter().filter_map(|edge| edge.to));
+    Graph { nodes, edges, weights, are_measured: false, counted_loops, copies, num_outgoing, num_incoming }
+}
+
+/// By node, how often it is among these.
+fn tally(num_nodes: usize, nodes: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut tally = vec![0; num_nodes];
+    nodes.for_each(|node| tally[node as usize] += 1);
+    tally
 }
 
 /// Whether a node is the end of its block: others end in a call, with the rest of the block behind them.

@@ -106,7 +106,7 @@ pub(crate) fn plan(
     let cuts = numbering.cuts().iter().map(|cut| cut.index() as u32).collect();
     let mut steps: Vec<(Turn, IrPathStep)> = Vec::new();
     for (edge, of_edge) in function.edges.iter().zip(&plan.steps).filter(|(_, steps)| !steps.is_empty()) {
-        let place = on_edge(edge, function, graph);
+        let place = on_edge(edge, graph);
         let turn = turn(place.kind, edge);
         steps.extend(of_edge.iter().map(|step| {
             let (what, value) = match *step {

@@ -9,7 +9,7 @@ use bbprof_format::manifest::{Edge, EdgeKind, Function};
 pub(crate) fn place_of(site: CounterSite, function: &Function, graph: &Graph) -> IrPlace {
     match site {
         CounterSite::Node(node) => at_start(&graph.nodes[node.index()]),
-        CounterSite::Edge(edge) => on_edge(&function.edges[edge.index()], function, graph),
+        CounterSite::Edge(edge) => on_edge(&function.edges[edge.index()], graph),
         CounterSite::PhiEdge(edge) => {
             let edge = &function.edges[edge.index()];
             let from = edge.from.expect("X -> entry is never counted by a phi");
@@ -26,7 +26,7 @@ fn before_loop(edge: EdgeId, graph: &Graph) -> IrPlace {
 }
 
 /// The place on an edge, or at that end of it which no other edge shares. What is on a vanishing edge stands before the call.
-pub(crate) fn on_edge(edge: &Edge, function: &Function, graph: &Graph) -> IrPlace {
+pub(crate) fn on_edge(edge: &Edge, graph: &Graph) -> IrPlace {
     let node_of = |index: u32| &graph.nodes[index as usize];
     match (edge.from.map(|from| (from, node_of(from))), edge.to) {
         (None, None) => unreachable!("no edge runs from X to X"),
@@ -41,11 +41,9 @@ pub(crate) fn on_edge(edge: &Edge, function: &Function, graph: &Graph) -> IrPlac
         }
         (Some(_), Some(to)) if edge.kind == EdgeKind::Return => at_start(node_of(to)),
         (Some((position, from)), Some(to)) => {
-            let is_alone =
-                |end: fn(&Edge) -> Option<u32>, node| function.edges.iter().filter(|edge| end(edge) == Some(node)).count() == 1;
-            if is_alone(|edge| edge.from, position) {
+            if graph.num_outgoing[position as usize] == 1 {
                 at_end(from)
-            } else if is_alone(|edge| edge.to, to) {
+            } else if graph.num_incoming[to as usize] == 1 {
                 at_start(node_of(to))
             } else {
                 on_slot(if edge.kind == EdgeKind::Indirect { PlaceKind::Landing } else { PlaceKind::Split }, edge, from)

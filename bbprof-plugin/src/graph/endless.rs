@@ -9,14 +9,19 @@ use bbprof_format::manifest::{Edge, EdgeKind};
 
 /// Gives X an edge from each endless loop.
 pub(super) fn let_endless_loops_vanish(num_nodes: usize, edges: &mut Vec<Edge>) {
-    loop {
-        let ways = edges.iter().map(|edge| (edge.from, edge.to));
-        // The last node that cannot leave is in a loop, or leads to one before it: then there is another turn.
-        let Some(endless) = leaves(num_nodes, ways).iter().rposition(|leaves| !leaves) else { return };
-        let end = edges.partition_point(|edge| edge.from <= Some(endless as u32));
-        let from = Some(endless as u32);
-        edges.insert(end, Edge { from, to: None, kind: EdgeKind::Vanish, successor: 0, multiplicity: 1, weight: 0 });
+    let mut ways = Ways::new(num_nodes, edges.iter().map(|edge| (edge.from, edge.to)));
+    let mut endless = Vec::new();
+    // The last node that cannot leave is in a loop, or leads to one before it; with a way from there, fewer cannot.
+    for node in (0..num_nodes as u32).rev() {
+        if !ways.leaves[node as usize] {
+            endless.push(node);
+            ways.let_leave(node);
+        }
     }
+    let vanish = |node| Edge { from: Some(node), to: None, kind: EdgeKind::Vanish, successor: 0, multiplicity: 1, weight: 0 };
+    edges.extend(endless.into_iter().map(vanish));
+    // Stable: each stands behind the node's other edges.
+    edges.sort_by_key(|edge| edge.from);
 }
 
 /// Whether a function has an endless loop.
@@ -26,25 +31,40 @@ pub(super) fn has_endless_loop(function: &view::Function<'_>) -> bool {
         let exit = successors.is_empty().then_some((Some(from as u32), None));
         exit.into_iter().chain(successors.iter().map(move |successor| (Some(from as u32), Some(successor.block))))
     });
-    leaves(function.blocks.len(), ways).contains(&false)
+    Ways::new(function.blocks.len(), ways).leaves.contains(&false)
 }
 
-/// For each vertex, whether a way leads from it to X, which is `None`.
-fn leaves(num_vertices: usize, ways: impl Iterator<Item = (Option<u32>, Option<u32>)>) -> Vec<bool> {
-    let mut leaves = vec![false; num_vertices];
-    let mut before: Vec<Vec<u32>> = vec![Vec::new(); num_vertices];
-    let mut reached = Vec::new();
-    for (from, to) in ways {
-        match (from, to) {
-            (Some(from), None) => reached.push(from),
-            (Some(from), Some(to)) => before[to as usize].push(from),
-            (None, _) => {}
+/// Ways between vertices.
+struct Ways {
+    /// For each vertex, whether a way leads from it to X.
+    leaves: Vec<bool>,
+    /// For each vertex, those from which a way leads to it.
+    before: Vec<Vec<u32>>,
+}
+
+impl Ways {
+    /// From and to these, where `None` is X.
+    fn new(num_vertices: usize, ways: impl Iterator<Item = (Option<u32>, Option<u32>)>) -> Self {
+        let mut found = Self { leaves: vec![false; num_vertices], before: vec![Vec::new(); num_vertices] };
+        let mut to_outside = Vec::new();
+        for (from, to) in ways {
+            match (from, to) {
+                (Some(from), None) => to_outside.push(from),
+                (Some(from), Some(to)) => found.before[to as usize].push(from),
+                (None, _) => {}
+            }
+        }
+        to_outside.into_iter().for_each(|vertex| found.let_leave(vertex));
+        found
+    }
+
+    /// A way leads from this vertex to X, and so from all before it.
+    fn let_leave(&mut self, vertex: u32) {
+        let mut reached = vec![vertex];
+        while let Some(vertex) = reached.pop() {
+            if !std::mem::replace(&mut self.leaves[vertex as usize], true) {
+                reached.extend_from_slice(&self.before[vertex as usize]);
+            }
         }
     }
-    while let Some(vertex) = reached.pop() {
-        if !std::mem::replace(&mut leaves[vertex as usize], true) {
-            reached.extend_from_slice(&before[vertex as usize]);
-        }
-    }
-    leaves
 }

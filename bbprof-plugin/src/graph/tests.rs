@@ -207,6 +207,22 @@ fn each_last_endless_loop_vanishes_once() {
     assert_eq!(from, [Some(1), Some(2)]);
 }
 
+/// As many as generated code may have, of asserts that end in an endless loop: looking through the whole graph for each would take minutes.
+#[test]
+fn many_endless_loops_vanish() {
+    const LOOPS: u32 = 50_000;
+    let successors: Vec<[u32; 2]> = (0..LOOPS).map(|number| [2 * number + 1, 2 * number + 2]).collect();
+    let mut blocks: Vec<(u32, u32, &[u32])> = Vec::new();
+    for ways in &successors {
+        blocks.extend([(1, view::TERMINATOR_BRANCH, &ways[..]), (1, view::TERMINATOR_JUMP, &ways[..1])]);
+    }
+    blocks.push((1, 0, &[]));
+    let graph = Sample::new(&blocks, &[]).graph(&[]);
+    let vanishing = graph.edges.iter().filter(|edge| edge.kind == EdgeKind::Vanish).map(|edge| edge.from);
+    assert!(vanishing.eq((0..LOOPS).map(|number| Some(2 * number + 1))));
+    assert!(graph.edges.is_sorted_by_key(|edge| edge.from));
+}
+
 #[test]
 fn nothing_is_counted_behind_a_tail_call_that_shares_its_return() {
     let blocks: [(u32, u32, &[u32]); 3] = [(2, view::TERMINATOR_BRANCH, &[1, 2]), (3, view::TERMINATOR_JUMP, &[2]), (1, 0, &[])];
