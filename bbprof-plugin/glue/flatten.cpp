@@ -215,7 +215,7 @@ uint32_t FlatModule::location(const DILocation *Location) {
     Chain.push_back(L);
   for (const DILocation *L : reverse(Chain)) {
     BbprofLocation Out = {};
-    Out.file = path(L->getFile());
+    Out.file = L->getFile() ? path(L->getFile()) : string("");
     Out.line = L->getLine();
     Out.column = L->getColumn();
     Out.discriminator = L->getDiscriminator();
@@ -243,7 +243,8 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
   if (const DISubprogram *Subprogram = F.getSubprogram()) {
     if (const DICompileUnit *Unit = Subprogram->getUnit())
       Out.unit = string(Unit->getFilename()) + 1;
-    Out.file = path(Subprogram->getFile()) + 1;
+    if (const DIFile *File = Subprogram->getFile())
+      Out.file = path(File) + 1;
     Out.line = Subprogram->getLine();
   }
   if (const char *Reason = reasonToSkip(F)) {
@@ -273,7 +274,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
       Flat.Instructions.push_back(&I);
       Flat.Opcodes.push_back(static_cast<uint8_t>(I.getOpcode()));
       const DILocation *Location = isForDebuggers(I) || isMark(I) ? nullptr : I.getDebugLoc().get();
-      Flat.Locations.push_back(Location && Location->getLine() ? location(Location) + 1 : 0);
+      Flat.Locations.push_back(Location && Location->getLine() && Location->getFile() ? location(Location) + 1 : 0);
       if (Texts)
         Flat.Text.push_back(string(Texts->of(I)));
     }

@@ -16,6 +16,42 @@ fn report_has(profile: &Path, place: &str) -> bool {
     Run::new(tool("bbprof")).arg("report").arg(profile).ok().text().contains(place)
 }
 
+/// As other compilers' IR may have it: LLVM asks for a file only where there is a line.
+#[test]
+fn of_a_function_without_a_file() {
+    let sandbox = Sandbox::new("debug-no-file");
+    let text = "target triple = \"x86_64-pc-linux-gnu\"
+define i32 @main() !dbg !3 {
+  %r = call i32 @made(), !dbg !6
+  ret i32 %r, !dbg !6
+}
+define internal i32 @made() !dbg !7 {
+  ret i32 0, !dbg !8
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!2}
+!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !1, producer: \"x\", isOptimized: false, emissionKind: LineTablesOnly)
+!1 = !DIFile(filename: \"a.c\", directory: \"/source\")
+!2 = !{i32 2, !\"Debug Info Version\", i32 3}
+!3 = distinct !DISubprogram(name: \"main\", scope: !1, file: !1, line: 1, type: !4, unit: !0, spFlags: DISPFlagDefinition)
+!4 = !DISubroutineType(types: !5)
+!5 = !{}
+!6 = !DILocation(line: 2, scope: !3)
+!7 = distinct !DISubprogram(name: \"made\", scope: null, type: !4, unit: !0, spFlags: DISPFlagDefinition)
+!8 = !DILocation(line: 3, scope: !7)
+";
+    let source = sandbox.write("a.ll", text);
+    let program = sandbox.join("a");
+    Run::new(tool("bbprof-cc")).arg("-O0").arg(&source).arg("-o").arg(&program).in_folder(sandbox.path()).ok();
+    let profile = sandbox.join("a.bbraw");
+    Run::new(&program).env("BBPROF_OUT", &profile).ok();
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(&profile).ok().text();
+    assert!(verified.contains("exact: 2 functions"), "{verified}");
+    assert!(report_has(&profile, "main  a.c:1"));
+    let lines = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(&profile).ok().text();
+    assert!(lines.contains("DA:2,1") && !lines.contains("DA:3"), "{lines}");
+}
+
 #[test]
 fn of_c() {
     let sandbox = Sandbox::new("debug-c");
