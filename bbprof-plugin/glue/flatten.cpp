@@ -37,16 +37,37 @@ void noteSymbols(const Module &M, Symbols &Noted) {
       Noted[Subprogram] = symbolOf(F).str();
 }
 
-static const char *reasonToSkip(const Function &F) {
+// The resolvers of ifuncs, and the module's own functions that nobody but these calls.
+static SmallPtrSet<const Function *, 8> resolversAndHelpers(const Module &M) {
+  SmallPtrSet<const Function *, 8> Found;
+  SmallVector<const Function *, 8> Pending;
+  auto Take = [&](const Function *F) {
+    if (F && Found.insert(F).second)
+      Pending.push_back(F);
+  };
+  for (const GlobalIFunc &Chosen : M.ifuncs())
+    Take(Chosen.getResolverFunction());
+  auto IsCallByThese = [&](const Use &U) {
+    const auto *Call = dyn_cast<CallBase>(U.getUser());
+    return Call && Call->isCallee(&U) && Found.contains(Call->getFunction());
+  };
+  while (!Pending.empty())
+    for (const Instruction &I : instructions(*Pending.pop_back_val()))
+      if (const auto *Call = dyn_cast<CallBase>(&I))
+        if (const Function *Callee = Call->getCalledFunction(); Callee && Callee->hasLocalLinkage() && all_of(Callee->uses(), IsCallByThese))
+          Take(Callee);
+  return Found;
+}
+
+static const char *reasonToSkip(const Function &F, const SmallPtrSetImpl<const Function *> &ForIFuncs) {
   if (F.hasFnAttribute(Attribute::Naked))
     return "naked: no room for a counter";
   if (F.hasFnAttribute(Attribute::NoProfile) || F.hasFnAttribute(Attribute::SkipProfile))
     return "marked noprofile";
   if (F.hasAvailableExternallyLinkage())
     return "available_externally: another module holds the code that runs";
-  for (const GlobalIFunc &Chosen : F.getParent()->ifuncs())
-    if (Chosen.getResolverFunction() == &F)
-      return "resolver of an ifunc: it runs before its thread has storage for counters";
+  if (ForIFuncs.contains(&F))
+    return "resolver of an ifunc, or called by resolvers alone: it runs before its thread has storage for counters";
   if (F.isPresplitCoroutine())
     return "coroutine that was not split";
   for (const BasicBlock &Block : F)
@@ -142,7 +163,7 @@ static StringRef directoryOf(const Module &M) {
 }
 
 FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &Noted, bool KeepText, bool OnlyTagged, bool Optimized)
-    : Noted(Noted), Optimized(Optimized) {
+    : ForIFuncs(resolversAndHelpers(M)), Noted(Noted), Optimized(Optimized) {
   for (Function &F : M) {
     if (F.isDeclaration() || F.hasFnAttribute(DoneAttribute) || (OnlyTagged && !F.hasFnAttribute(TagAttribute)))
       continue;
@@ -247,7 +268,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
       Out.file = path(File) + 1;
     Out.line = Subprogram->getLine();
   }
-  if (const char *Reason = reasonToSkip(F)) {
+  if (const char *Reason = reasonToSkip(F, ForIFuncs)) {
     Out.skip_reason = string(Reason) + 1;
     Out.exact = 0;
     return;

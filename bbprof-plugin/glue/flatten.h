@@ -8,6 +8,7 @@
 #include "tail_calls.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/PassManager.h"
@@ -78,6 +79,7 @@ private:
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> BlockPositions;
   std::deque<FlatFunction> Functions;
   std::vector<BbprofFunction> FunctionViews;
+  llvm::SmallPtrSet<const llvm::Function *, 8> ForIFuncs;
   const Symbols &Noted;
   bool Optimized;
   BbprofModuleView View = {};

@@ -26,7 +26,7 @@ macro_rules! cases {
     };
 }
 
-cases!(calls, exceptions, exit_inside, gotos, longjmp, loops, switches, tail_calls, threads, virtuals);
+cases!(calls, exceptions, exit_inside, gotos, ifuncs, longjmp, loops, switches, tail_calls, threads, virtuals);
 
 #[test]
 fn library_storage_counts_the_same() {
