@@ -9,7 +9,9 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/ProfDataUtils.h"
 #include "llvm/TargetParser/Triple.h"
@@ -160,6 +162,8 @@ private:
         CountedTurns.push_back({Before, Site.counter, Number});
       }
     makeLandings(Flat, Function);
+    if (Plan.storage == BBPROF_STORAGE_DELTA || Function.num_path_steps != 0)
+      keepAcrossSetjmp(*Flat.IR);
     weighBranches(Flat, ArrayRef(Function.branch_weights, Function.num_branch_weights));
     Base = Data.array(Function.array);
     Fuses = Optimized && !Flat.IR->hasOptNone();
@@ -199,6 +203,14 @@ private:
       Quiet.close([&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
     LoopRegisters::promote(QuietLoops);
     returnBehind(Returns);
+  }
+
+  // What we keep in a variable lives on across __builtin_setjmp, also where control has passed its last use before it comes back. Of setjmp code
+  // generation knows that by this attribute, and gives no place in the frame to two variables.
+  void keepAcrossSetjmp(llvm::Function &F) {
+    for (Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp)
+        Call->addFnAttr(Attribute::ReturnsTwice);
   }
 
   // Splitting an edge keeps its slot, and so the slot's weight.

@@ -111,10 +111,15 @@ static bool isTailCallBeforeReturn(const CallInst &Call, const Instruction *Next
   return Call.isMustTailCall() || !Returned || Returned == &Call || isa<UndefValue>(Returned);
 }
 
+// setjmp and its like, and __builtin_setjmp, which no attribute marks.
+static bool returnsTwice(const CallBase &Call) {
+  return Call.hasFnAttr(Attribute::ReturnsTwice) || Call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
+}
+
 bool mayVanish(const CallBase &Call) {
   if (const auto *Asm = dyn_cast<InlineAsm>(Call.getCalledOperand()))
     return Asm->hasSideEffects() && !Asm->getAsmString().empty();
-  if (Call.hasFnAttr(Attribute::ReturnsTwice))
+  if (returnsTwice(Call))
     return true;
   return !(Call.doesNotThrow() && Call.hasFnAttr(Attribute::WillReturn));
 }
@@ -331,7 +336,7 @@ void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t 
   Out.position = Position;
   if (mayVanish(Call))
     Out.flags |= BBPROF_CALL_MAY_VANISH;
-  if (Call.hasFnAttr(Attribute::ReturnsTwice))
+  if (returnsTwice(Call))
     Out.flags |= BBPROF_CALL_RETURNS_TWICE;
   if (const auto *Plain = dyn_cast<CallInst>(&Call)) {
     const Instruction *Next = nextCounted(Call);
@@ -353,7 +358,7 @@ void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t 
     Out.callee = string(bbprof::symbolOf(*Callee));
     if (const auto *Body = dyn_cast<Function>(Callee)) {
       auto Known = FunctionPositions.find(Body);
-      if (Known != FunctionPositions.end() && Body->hasExactDefinition() && !Call.hasFnAttr(Attribute::ReturnsTwice))
+      if (Known != FunctionPositions.end() && Body->hasExactDefinition() && !returnsTwice(Call))
         Out.callee_function = Known->second + 1;
     }
   }

@@ -26,11 +26,11 @@ macro_rules! cases {
     };
 }
 
-cases!(calls, exceptions, exit_inside, gotos, ifuncs, longjmp, loops, switches, tail_calls, threads, virtuals);
+cases!(builtin_setjmp, calls, exceptions, exit_inside, gotos, ifuncs, longjmp, loops, switches, tail_calls, threads, virtuals);
 
 #[test]
 fn library_storage_counts_the_same() {
-    for name in ["calls", "exceptions", "loops", "tail_calls", "threads"] {
+    for name in ["builtin_setjmp", "calls", "exceptions", "loops", "tail_calls", "threads"] {
         Case::named(name).check(&["-fPIC"]);
         Case::named(name).check(&["--bbprof-storage=atomic"]);
     }

@@ -14,7 +14,7 @@ macro_rules! cases {
     };
 }
 
-cases!(calls, exceptions, exit_inside, gotos, longjmp, switches, tail_calls, threads, virtuals);
+cases!(builtin_setjmp, calls, exceptions, exit_inside, gotos, longjmp, switches, tail_calls, threads, virtuals);
 
 #[test]
 fn few_paths_allowed_and_other_storages() {
@@ -27,10 +27,21 @@ fn few_paths_allowed_and_other_storages() {
 /// With hash tables for all functions.
 #[test]
 fn all_paths_hashed() {
-    for case in ["calls", "exceptions", "exit_inside", "gotos", "longjmp", "switches", "tail_calls", "threads", "virtuals"] {
+    for case in [
+        "builtin_setjmp",
+        "calls",
+        "exceptions",
+        "exit_inside",
+        "gotos",
+        "longjmp",
+        "switches",
+        "tail_calls",
+        "threads",
+        "virtuals",
+    ] {
         Case::named(case).check(&["--bbprof-counters=paths-check", "--bbprof-path-array=0"]);
     }
-    for case in ["exceptions", "gotos", "threads"] {
+    for case in ["builtin_setjmp", "exceptions", "gotos", "threads"] {
         Case::named(case).check(&["--bbprof-counters=paths-check", "--bbprof-path-array=0", "-fPIC"]);
     }
 }
