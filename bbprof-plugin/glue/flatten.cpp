@@ -76,6 +76,16 @@ static const char *reasonToSkip(const Function &F, const SmallPtrSetImpl<const F
   return nullptr;
 }
 
+static BbprofLinkage linkageOf(const Function &F) {
+  if (F.hasLocalLinkage())
+    return BBPROF_LINKAGE_INTERNAL;
+  if (F.hasAvailableExternallyLinkage())
+    return BBPROF_LINKAGE_ELSEWHERE;
+  if (F.hasComdat() || F.hasLinkOnceLinkage() || F.hasWeakODRLinkage())
+    return BBPROF_LINKAGE_COMDAT;
+  return F.hasHiddenVisibility() ? BBPROF_LINKAGE_HIDDEN : BBPROF_LINKAGE_EXTERNAL;
+}
+
 // rustc replaces a local by its constant, and keeps it for debuggers: stored where the function begins, wherever its `let` stands.
 static bool isForDebuggers(const Instruction &I) {
   const auto *Store = dyn_cast<StoreInst>(&I);
@@ -262,9 +272,7 @@ uint32_t FlatModule::location(const DILocation *Location) {
 void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalysisManager &FAM, const InstructionTexts *Texts) {
   Function &F = *Flat.IR;
   Out.symbol = string(bbprof::symbolOf(F));
-  Out.linkage = F.hasLocalLinkage()                                                      ? BBPROF_LINKAGE_INTERNAL
-                : F.hasComdat() || F.hasLinkOnceLinkage() || F.hasWeakODRLinkage() ? BBPROF_LINKAGE_COMDAT
-                                                                                         : BBPROF_LINKAGE_EXTERNAL;
+  Out.linkage = linkageOf(F);
   Out.exact = F.hasExactDefinition();
   if (const DISubprogram *Subprogram = F.getSubprogram()) {
     if (const DICompileUnit *Unit = Subprogram->getUnit())

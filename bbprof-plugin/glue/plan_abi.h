@@ -104,7 +104,13 @@ typedef struct BbprofBlock {
   uint32_t reserved;
 } BbprofBlock;
 
-enum BbprofLinkage { BBPROF_LINKAGE_EXTERNAL = 0, BBPROF_LINKAGE_INTERNAL = 1, BBPROF_LINKAGE_COMDAT = 2 };
+enum BbprofLinkage {
+  BBPROF_LINKAGE_EXTERNAL = 0,
+  BBPROF_LINKAGE_INTERNAL = 1,
+  BBPROF_LINKAGE_COMDAT = 2,
+  BBPROF_LINKAGE_HIDDEN = 3,
+  BBPROF_LINKAGE_ELSEWHERE = 4 /* of a function that is skipped: another module holds the code that runs */
+};
 
 typedef struct BbprofFunction {
   uint32_t symbol;

@@ -8,6 +8,17 @@ use bbprof_format::manifest::{CallSite, Callee, Checksum, Function, Linkage, Loc
 use bbprof_format::sources::is_of_toolchain;
 use std::collections::{BTreeSet, HashMap};
 
+/// Who else may hold a copy; `None` = another module holds the code that runs.
+pub(crate) fn linkage_of(function: &view::Function<'_>) -> Option<Linkage> {
+    match function.linkage {
+        view::LINKAGE_INTERNAL => Some(Linkage::Internal),
+        view::LINKAGE_COMDAT => Some(Linkage::Comdat),
+        view::LINKAGE_HIDDEN => Some(Linkage::Hidden),
+        view::LINKAGE_ELSEWHERE => None,
+        _ => Some(Linkage::External),
+    }
+}
+
 /// Everything of a function's manifest but its counters.
 pub(crate) fn describe(view: &view::Module<'_>, function: &view::Function<'_>, graph: &Graph, strings: &mut Strings) -> Function {
     let mut shape = Vec::new();
@@ -33,11 +44,7 @@ pub(crate) fn describe(view: &view::Module<'_>, function: &view::Function<'_>, g
         .collect();
     Function {
         symbol: StringId(function.symbol),
-        linkage: match function.linkage {
-            view::LINKAGE_INTERNAL => Linkage::Internal,
-            view::LINKAGE_COMDAT => Linkage::Comdat,
-            _ => Linkage::External,
-        },
+        linkage: linkage_of(function).expect("functions whose code is elsewhere are skipped"),
         unit: function.unit.checked_sub(1).map(|unit| strings.unit(unit)),
         file: function.file.checked_sub(1).map(StringId),
         line: function.line,

@@ -1,6 +1,6 @@
 //! Plans a module: which counter goes where, and the manifest that tells so.
 
-use crate::describe::{checksums, describe, location};
+use crate::describe::{checksums, describe, linkage_of, location};
 use crate::graph::{self, Graph};
 use crate::options::{Options, PATH_LIMIT, StorageChoice, TlsChoice};
 use crate::paths::{self, Hashed, PathLimits};
@@ -84,7 +84,7 @@ impl ModulePlanner<'_> {
 
     fn function(&mut self, function: &view::Function<'_>) -> Result<FunctionPlan, String> {
         if let Some(reason) = self.skip_reason(function) {
-            self.skipped.push(Skipped { symbol: StringId(function.symbol), reason });
+            self.skipped.push(Skipped { symbol: StringId(function.symbol), reason, linkage: linkage_of(function) });
             return Ok(FunctionPlan::default());
         }
         let mut graph = graph::build(function, &self.comes_back);

@@ -105,6 +105,8 @@ pub(crate) struct QuietLoop {
 
 pub(crate) const LINKAGE_INTERNAL: u32 = 1;
 pub(crate) const LINKAGE_COMDAT: u32 = 2;
+pub(crate) const LINKAGE_HIDDEN: u32 = 3;
+pub(crate) const LINKAGE_ELSEWHERE: u32 = 4;
 
 /// `BbprofFunction`, its arrays as slices.
 #[derive(Clone, Copy, Debug)]
@@ -237,6 +239,8 @@ mod tests {
             ("TERMINATOR_RESUME", TERMINATOR_RESUME),
             ("LINKAGE_INTERNAL", LINKAGE_INTERNAL),
             ("LINKAGE_COMDAT", LINKAGE_COMDAT),
+            ("LINKAGE_HIDDEN", LINKAGE_HIDDEN),
+            ("LINKAGE_ELSEWHERE", LINKAGE_ELSEWHERE),
             ("PLACE_BEFORE", PlaceKind::Before as u32),
             ("PLACE_END", PlaceKind::End as u32),
             ("PLACE_SPLIT", PlaceKind::Split as u32),

@@ -1,16 +1,17 @@
 //! The call graph: direct calls resolved to functions of the profile, with their counts; and inclusive costs.
 //!
-//! Calls and their counts are exact. Which function a call reaches is exact within an image; a name that is not defined in the
-//! caller's image is taken to be the first profiled image's that defines it, as the dynamic linker would.
+//! Calls and their counts are exact. Which function a call reaches is exact within an image, where that may be one without counts; a name that is not
+//! defined in the caller's image is taken to be the first profiled image's that defines it, as the dynamic linker would.
 //!
 //! Inclusive costs are an estimate, the one of gprof (Graham, Kessler and McKusick 1982): counts do not say which call of a
 //! function was the expensive one, so each call bears an equal share of what the function and its callees cost. Functions that call
 //! each other in a circle share one cost; calls within the circle bear none. Entries that no direct call explains (through pointers,
 //! from code that is not profiled) keep their share, so a caller never bears more than its own calls.
 
+use crate::uncounted::{Uncounted, Visibility};
 use crate::view::FunctionView;
 use crate::{CalleeView, LocationId, Profile};
-use bbprof_format::manifest::Linkage;
+use bbprof_format::BuildId;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::HashMap;
@@ -74,7 +75,7 @@ impl<'p> CallGraph<'p> {
     #[must_use]
     pub fn new(profile: &'p Profile) -> Self {
         let functions: Vec<FunctionView<'p>> = profile.functions().collect();
-        let names = Names::new(&functions);
+        let names = Names::new(profile);
         let mut calls = Vec::new();
         for (caller, function) in (0..).zip(&functions) {
             for call in function.calls() {
@@ -181,37 +182,43 @@ impl InclusiveCosts {
 
 /// Functions by linker symbol: local ones by module, the others by image and at all.
 struct Names<'p> {
-    local: HashMap<(*const (), u32, &'p str), FunctionId>,
-    of_image: HashMap<(*const (), &'p str), FunctionId>,
-    global: HashMap<&'p str, FunctionId>,
+    /// By build: the position of the image.
+    images: HashMap<BuildId, usize>,
+    by_visibility: HashMap<(Visibility, &'p str), FunctionId>,
+    of_image: HashMap<(usize, &'p str), FunctionId>,
+    uncounted: Uncounted<'p>,
 }
 
 impl<'p> Names<'p> {
-    fn new(functions: &[FunctionView<'p>]) -> Self {
-        let mut names = Self { local: HashMap::new(), of_image: HashMap::new(), global: HashMap::new() };
-        for (position, function) in (0..).zip(functions) {
-            let id = FunctionId(position);
-            let symbol = function.symbol();
-            if function.linkage() == Linkage::Internal {
-                names.local.entry((image_key(function), function.counts.module, symbol)).or_insert(id);
-            } else {
-                names.of_image.entry((image_key(function), symbol)).or_insert(id);
-                names.global.entry(symbol).or_insert(id);
+    fn new(profile: &'p Profile) -> Self {
+        let images = profile.images.iter().map(|image| image.image.build_id).zip(0..).collect();
+        let uncounted = Uncounted::of(profile, |image| image.solved.inexact.iter().collect());
+        let mut names = Self { images, by_visibility: HashMap::new(), of_image: HashMap::new(), uncounted };
+        for (position, function) in (0..).zip(profile.functions()) {
+            let (id, symbol) = (FunctionId(position), function.symbol());
+            let image = names.images[&function.build_id()];
+            let visibility = Visibility::of(function.linkage(), image, function.counts.module);
+            names.by_visibility.entry((visibility, symbol)).or_insert(id);
+            if visibility == Visibility::Everywhere {
+                names.of_image.entry((image, symbol)).or_insert(id);
             }
         }
         names
     }
 
+    /// `None`: a function without counts, or none of the profile.
     fn resolve(&self, caller: &FunctionView<'p>, symbol: &'p str) -> Option<FunctionId> {
-        let image = image_key(caller);
-        let local = self.local.get(&(image, caller.counts.module, symbol));
-        local.or_else(|| self.of_image.get(&(image, symbol))).or_else(|| self.global.get(symbol)).copied()
+        let image = self.images[&caller.build_id()];
+        for visibility in [Visibility::Module(image, caller.counts.module), Visibility::Image(image)] {
+            let found = self.by_visibility.get(&(visibility, symbol));
+            if found.is_some() || self.uncounted.has(visibility, symbol) {
+                return found.copied();
+            }
+        }
+        let elsewhere =
+            || self.by_visibility.get(&(Visibility::Everywhere, symbol)).filter(|_| !self.uncounted.has_image(image, symbol));
+        self.of_image.get(&(image, symbol)).or_else(elsewhere).copied()
     }
-}
-
-/// Tells the images of one profile apart.
-fn image_key(function: &FunctionView<'_>) -> *const () {
-    std::ptr::from_ref(function.image).cast()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Calls against entries: a function was entered at least as often as the calls of it that are seen.
 //!
 //! Calls through pointers, from code that is not instrumented and from other processes only add entries; calls that may reach a
-//! function that is not profiled, as some process of the caller has no profiled one of that name, are left out. A call counts when
-//! control reaches its node, so an activation that was about to make a call when a snapshot was taken is the one way to have
-//! a call without its entry; such processes carry a caveat.
+//! function that is not profiled, as some process of the caller has no profiled one of that name, or the caller's image has one without counts, are
+//! left out. A call counts when control reaches its node, so an activation that was about to make a call when a snapshot was taken is the one way
+//! to have a call without its entry; such processes carry a caveat.
 
+use crate::uncounted::{Uncounted, Visibility};
 use crate::{FunctionView, Profile};
-use bbprof_format::manifest::{Callee, Linkage};
+use bbprof_format::manifest::Callee;
 use bbprof_format::merged::Process;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,8 +20,8 @@ pub(crate) struct MissingEntries<'p> {
     pub(crate) entries: u128,
 }
 
-/// Local functions are told apart by module; the others are one function in all images, as the dynamic linker may bind them.
-pub(crate) type Key<'p> = (Option<(usize, u32)>, &'p str);
+/// Local functions are told apart by module, hidden ones by image; the others are one function in all images, as the dynamic linker may bind them.
+pub(crate) type Key<'p> = (Visibility, &'p str);
 
 /// Entries and direct calls of every function whose counters are a flow.
 pub(crate) struct CallTable<'p> {
@@ -30,15 +31,18 @@ pub(crate) struct CallTable<'p> {
     definitions: HashMap<&'p str, BTreeSet<usize>>,
     /// The images that processes had in common, by position, each set once.
     processes: BTreeSet<BTreeSet<usize>>,
+    /// What calls may reach instead.
+    uncounted: Uncounted<'p>,
 }
 
 impl<'p> CallTable<'p> {
     /// Counts the entries and calls of a profile.
     pub(crate) fn of(profile: &'p Profile) -> Self {
-        let mut table = Self { sums: HashMap::new(), definitions: HashMap::new(), processes: image_sets(profile) };
+        let uncounted = Uncounted::of(profile, |image| image.solved.inexact.iter().chain(&image.solved.interrupted).collect());
+        let mut table = Self { sums: HashMap::new(), definitions: HashMap::new(), processes: image_sets(profile), uncounted };
         for (image, function) in functions(profile) {
             let key = key(image, &function);
-            if key.0.is_none() {
+            if key.0 == Visibility::Everywhere {
                 table.definitions.entry(key.1).or_default().insert(image);
             }
             table.sums.entry(key).or_default().0 += u128::from(function.counts.entries);
@@ -61,15 +65,21 @@ impl<'p> CallTable<'p> {
 
     /// Whom a call to a symbol from a module reaches.
     pub(crate) fn callee(&self, image: usize, module: u32, symbol: &'p str) -> Key<'p> {
-        let local = (Some((image, module)), symbol);
-        if self.sums.contains_key(&local) { local } else { (None, symbol) }
+        let is_there =
+            |visibility: &Visibility| self.sums.contains_key(&(*visibility, symbol)) || self.uncounted.has(*visibility, symbol);
+        let near = [Visibility::Module(image, module), Visibility::Image(image)].into_iter().find(is_there);
+        (near.unwrap_or(Visibility::Everywhere), symbol)
     }
 
     /// Whether a call from an image is one of this function: another program's function of that name is not what this one calls.
     pub(crate) fn reaches(&self, image: usize, callee: &Key<'p>) -> bool {
-        let Some(images) = self.definitions.get(callee.1).filter(|_| callee.0.is_none()) else { return callee.0.is_some() };
+        if callee.0 != Visibility::Everywhere {
+            return true;
+        }
+        let Some(images) = self.definitions.get(callee.1) else { return false };
         let mut processes = self.processes.iter().filter(|process| process.contains(&image));
-        images.contains(&image) || processes.all(|process| !process.is_disjoint(images))
+        images.contains(&image)
+            || (!self.uncounted.has_image(image, callee.1) && processes.all(|process| !process.is_disjoint(images)))
     }
 
     /// Entries of the function, and direct calls of it.
@@ -95,10 +105,7 @@ pub(crate) fn functions(profile: &Profile) -> impl Iterator<Item = (usize, Funct
 
 /// What a function is called by.
 pub(crate) fn key<'p>(image: usize, function: &FunctionView<'p>) -> Key<'p> {
-    match function.linkage() {
-        Linkage::Internal => (Some((image, function.counts.module)), function.symbol()),
-        Linkage::External | Linkage::Comdat => (None, function.symbol()),
-    }
+    (Visibility::of(function.linkage(), image, function.counts.module), function.symbol())
 }
 
 /// The functions with fewer entries than direct calls, in the order of the profile.

@@ -42,6 +42,7 @@ mod scopes;
 mod silent_copies;
 mod solve;
 mod source;
+mod uncounted;
 mod view;
 mod visits;
 

@@ -293,6 +293,33 @@ fn rust_cdylib_in_a_c_program() {
     run.check();
 }
 
+/// Program and library each have a `weigh` of their own: the one's is not instrumented, the other's is hidden. Calls of the one are none of the other.
+#[test]
+fn functions_of_one_name_in_two_images() {
+    let sandbox = Sandbox::new("one-name");
+    for (name, text) in [
+        (
+            "main.c",
+            "int weigh(int); int shelf(int);\nint main(void) { for (int i = 0; i < 10; i++) weigh(i); return shelf(2) - 1; }\n",
+        ),
+        ("weigh.c", "__attribute__((noinline)) int weigh(int x) { __asm__ volatile(\"\"); return x; }\n"),
+        (
+            "shelf.c",
+            "__attribute__((noinline, visibility(\"hidden\"))) int weigh(int x) { __asm__ volatile(\"\"); return x; }\n\
+             int shelf(int n) { int s = 0; for (int i = 0; i < n; i++) s += weigh(i); return s; }\n",
+        ),
+    ] {
+        sandbox.write(name, text);
+    }
+    let cc = |words: &[&str]| Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).arg("-O1").args(words).ok();
+    cc(&["-fPIC", "-shared", "-o", "libshelf.so", "shelf.c"]);
+    cc(&["--bbprof-exclude-file=weigh.c", "-o", "app", "main.c", "weigh.c", "-L.", "-lshelf", "-Wl,-rpath,$ORIGIN"]);
+    let run = bbprof_tests::ProfiledRun::of(&sandbox.join("app"), &[], &sandbox);
+    run.outcome.clone().expect_code(0);
+    let verdict = Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
+    assert!(verdict.text().contains("\nexact: 3 functions"), "{}", verdict.text());
+}
+
 fn find(folder: &Path, name: &str) -> PathBuf {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

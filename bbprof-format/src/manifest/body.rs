@@ -69,6 +69,8 @@ pub struct Skipped {
     pub symbol: StringId,
     /// Why, in words.
     pub reason: StringId,
+    /// Who else may hold a copy; `None`: this is one, and the code that runs is another module's.
+    pub linkage: Option<Linkage>,
 }
 
 /// Who else may hold a copy of a function.
@@ -80,6 +82,8 @@ pub enum Linkage {
     Internal,
     /// Copies in many modules, of which the linker keeps one (C++ inline functions and templates).
     Comdat,
+    /// One definition in the image, which other images do not see (`-fvisibility=hidden`); they may have a function of the same name.
+    Hidden,
 }
 
 /// Where the weights come from that decided the places of a function's counters.

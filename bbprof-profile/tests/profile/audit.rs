@@ -1,7 +1,8 @@
 //! What is not exact is named, with its reason; it never has counts.
 
 use super::support::*;
-use bbprof_profile::{CounterMode, ExceptionKind, Linkage};
+use bbprof_format::manifest::Skipped;
+use bbprof_profile::{CallGraph, CounterMode, ExceptionKind, Linkage, Profile, Target};
 
 fn loop_run(mode: CounterMode) -> (ModuleMaker, Run) {
     let mut maker = ModuleMaker::new("a.c", mode);
@@ -75,4 +76,69 @@ fn a_caveat_of_a_process_is_an_exception() {
     let exceptions = run.profile().expect("it fits").exceptions();
     assert_eq!(exceptions.len(), 1);
     assert_eq!(exceptions[0].to_string(), "/bin/app (pid 7): killed");
+}
+
+/// `f` of a.c calls a `g` that has no counts; another module's has some.
+fn calls_of_another(linkage: Option<Linkage>) -> Run {
+    let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
+    let f = loop_with_branch(&mut maker, "f", Linkage::External);
+    let (symbol, reason) = (maker.string("g"), maker.string("marked noprofile"));
+    maker.module.skipped.push(Skipped { symbol, reason, linkage });
+    let mut other = ModuleMaker::new("b.c", CounterMode::Edges);
+    let g = leaf(&mut other, "g", Linkage::External);
+    let mut run = Run::new(&[(&maker, None), (&other, None)]);
+    run.walk(&maker, f, &ENTER, 1);
+    run.walk(&maker, f, &THEN, 5);
+    run.walk(&maker, f, &LEAVE, 1);
+    run.walk(&other, g, &[0, 1], 4);
+    run
+}
+
+#[test]
+fn calls_of_a_local_function_without_counts_are_none_of_another() {
+    let profile = calls_of_another(Some(Linkage::Internal)).profile().expect("it fits");
+    assert_eq!(profile.exceptions(), []);
+    assert!(CallGraph::new(&profile).calls.iter().all(|call| call.target == Target::Unprofiled("g")));
+
+    let profile = calls_of_another(None).profile().expect("it fits");
+    assert_eq!(profile.exceptions().len(), 1, "the code that runs is the other module's");
+    assert!(CallGraph::new(&profile).calls.iter().all(|call| matches!(call.target, Target::Function(_))));
+}
+
+#[test]
+fn calls_of_a_local_function_that_is_no_flow_are_none_of_another() {
+    let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
+    let f = loop_with_branch(&mut maker, "f", Linkage::External);
+    let local = loop_with_branch(&mut maker, "g", Linkage::Internal);
+    let mut other = ModuleMaker::new("b.c", CounterMode::Edges);
+    leaf(&mut other, "g", Linkage::External);
+    let mut run = Run::new(&[(&maker, None), (&other, None)]);
+    run.walk(&maker, f, &ENTER, 1);
+    run.walk(&maker, f, &THEN, 5);
+    run.walk(&maker, f, &LEAVE, 1);
+    let counters = maker.module.functions[local].first_counter as usize;
+    run.counters.tls[counters..counters + maker.module.functions[local].sites.len()].fill(u64::MAX);
+    let profile = run.profile().expect("it fits");
+    let kinds: Vec<ExceptionKind> = profile.exceptions().iter().map(|exception| exception.kind).collect();
+    assert_eq!(kinds, [ExceptionKind::Unsolved]);
+    assert!(CallGraph::new(&profile).calls.iter().all(|call| call.target == Target::Unprofiled("g")));
+}
+
+/// A program that calls libc's `g`, and a library with a `g` of its own, which was entered less often.
+#[test]
+fn calls_from_other_images_are_none_of_a_hidden_function() {
+    for (linkage, exceptions) in [(Linkage::Hidden, 0), (Linkage::External, 1)] {
+        let (_, program) = loop_run(CounterMode::Edges);
+        let mut maker = ModuleMaker::new("b.c", CounterMode::Edges);
+        let g = leaf(&mut maker, "g", linkage);
+        let mut library = Run::new(&[(&maker, None)]);
+        library.walk(&maker, g, &[0, 1], 4);
+        let mut process = program.processes[0].clone();
+        process.images.push(library.map.build_id);
+        let parts = vec![(program.map, program.counters), (library.map, library.counters)];
+        let profile = Profile::new(vec![process], parts).expect("they fit");
+        assert_eq!(profile.exceptions().len(), exceptions);
+        let calls = CallGraph::new(&profile).calls;
+        assert!(calls.iter().all(|call| (call.target == Target::Unprofiled("g")) == (linkage == Linkage::Hidden)));
+    }
 }

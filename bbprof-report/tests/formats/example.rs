@@ -13,7 +13,7 @@ pub(crate) fn run() -> Run {
     maker.module.functions[g].line = 7;
     maker.module.functions[2].line = 9;
     let (symbol, reason) = (maker.string("naked_one"), maker.string("it is naked"));
-    maker.module.skipped.push(bbprof_format::manifest::Skipped { symbol, reason });
+    maker.module.skipped.push(bbprof_format::manifest::Skipped { symbol, reason, linkage: Some(Linkage::External) });
     let mut run = Run::new(&[(&maker, None)]);
     run.walk(&maker, f, &ENTER, 3);
     run.walk(&maker, f, &THEN, 5);
