@@ -166,7 +166,8 @@ impl Flow {
 
     /// Whether one of `nodes` (ascending) is in the loop that the way back from `last` closes.
     pub(crate) fn is_in_loop(&self, last: u32, nodes: &[u32]) -> bool {
-        let Some(head) = self.only_target(last) else { return false };
+        // Most jumps are all that their line has: a function of a thousand `goto`s has as many loops, each of which may be nearly all of it.
+        let Some(head) = self.only_target(last).filter(|_| !nodes.is_empty()) else { return false };
         let mut inside = BTreeSet::from([head, last]);
         let mut open = vec![last];
         while let Some(node) = open.pop() {

@@ -31,16 +31,16 @@ impl BlockView<'_> {
     #[must_use]
     pub fn instructions_by_location(&self) -> Vec<(LocationId, u64, u128)> {
         let mut sums: Vec<(LocationId, u64, u128)> = Vec::new();
+        let mut positions: HashMap<LocationId, usize> = HashMap::new();
         for (node, count) in self.nodes() {
             for (id, instructions) in &node.locations {
-                let executed = u128::from(*instructions) * u128::from(count);
-                match sums.iter_mut().find(|(known, _, _)| known == id) {
-                    Some((_, standing, sum)) => {
-                        *standing += u64::from(*instructions);
-                        *sum += executed;
-                    }
-                    None => sums.push((*id, u64::from(*instructions), executed)),
+                let position = *positions.entry(*id).or_insert(sums.len());
+                if position == sums.len() {
+                    sums.push((*id, 0, 0));
                 }
+                let (_, standing, executed) = &mut sums[position];
+                *standing += u64::from(*instructions);
+                *executed += u128::from(*instructions) * u128::from(count);
             }
         }
         sums

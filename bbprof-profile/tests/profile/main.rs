@@ -9,6 +9,7 @@ mod counts;
 mod damage;
 mod earlier_lines;
 mod interrupted;
+mod large;
 mod line_counts;
 mod mixes;
 mod path_counts;
