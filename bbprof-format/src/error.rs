@@ -55,6 +55,16 @@ pub enum FormatError {
         /// Which field, what was expected and what was found.
         what: String,
     },
+    /// Counts of several threads have a sum that 64 bits do not hold. Loops whose turns are counted in front of them count all that they would take.
+    #[error(
+        "{kind} cannot be summed: {what} exceed 64 bits in all; threads were in loops whose turns are counted when they begin (`--without loops` counts them one by one), or the file is damaged"
+    )]
+    Overflow {
+        /// The kind of file.
+        kind: &'static str,
+        /// Which counts.
+        what: String,
+    },
     /// The records of an image's hashed paths are damaged, or not all there. Its build map says of which functions they may be.
     #[error("{why}, in the records of paths of {image}")]
     HashedPaths {

@@ -57,6 +57,10 @@ impl Kind {
         FormatError::Truncated { kind: self.name, expected_bytes, found_bytes: found.len() as u64 }
     }
 
+    pub(crate) fn overflow(&self, what: String) -> FormatError {
+        FormatError::Overflow { kind: self.name, what }
+    }
+
     pub(crate) fn malformed(&self, what: impl Into<String>) -> FormatError {
         FormatError::Malformed { kind: self.name, what: what.into() }
     }

@@ -45,7 +45,7 @@ pub(super) fn add_records(
         };
         let sum = sums.entry((counter, number)).or_default();
         let added = sum.0.checked_add(count).zip(sum.1.checked_add(before));
-        *sum = added.ok_or_else(|| KIND.malformed(format!("the counts of path {number} of counter {counter} exceed 64 bits")))?;
+        *sum = added.ok_or_else(|| KIND.overflow(format!("the counts of path {number} of counter {counter}")))?;
     }
     Ok(())
 }

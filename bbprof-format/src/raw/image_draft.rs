@@ -95,8 +95,7 @@ fn add_counters(sums: &mut Option<Vec<u64>>, segment: &[u8]) -> Result<(), Forma
         None => *sums = Some(counters.collect()),
         Some(sums) => {
             for (k, (sum, counter)) in sums.iter_mut().zip(counters).enumerate() {
-                *sum =
-                    sum.checked_add(counter).ok_or_else(|| KIND.malformed(format!("the counts of counter {k} exceed 64 bits")))?;
+                *sum = sum.checked_add(counter).ok_or_else(|| KIND.overflow(format!("the counts of counter {k}")))?;
             }
         }
     }

@@ -240,7 +240,7 @@ fn counts_that_cannot_be() {
     bytes[4 * PAGE..4 * PAGE + 8].copy_from_slice(&12_u64.to_le_bytes());
     assert!(matches!(RawProfile::read(&bytes), Err(FormatError::Malformed { .. })), "a baseline above the count");
     bytes[PAGE..PAGE + 8].fill(0xff);
-    assert!(matches!(RawProfile::read(&bytes), Err(FormatError::Malformed { .. })), "more than 64 bits");
+    assert!(matches!(RawProfile::read(&bytes), Err(FormatError::Overflow { .. })), "more than 64 bits");
 }
 
 /// Sizes are believed only as far as the file goes, even when all checks are right.
