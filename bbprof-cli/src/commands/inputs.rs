@@ -59,30 +59,8 @@ impl Loaded {
     /// Reads and sums the inputs. Damaged ones, and those whose build maps are not found or cannot be read, are named and left out, unless `strict`.
     pub(crate) fn read(profiles: &[PathBuf], maps: &MapArgs, strict: bool) -> Result<Self> {
         let mut gathered = Gathered::new(maps);
-        // Another input may have the map in it, or come from where the map is.
-        let mut waiting: Vec<(PathBuf, Option<MergedProfile>)> = Vec::new();
-        let (mut summed, mut num_damaged) = each_input(profiles, strict, |path, part| match gathered.check_maps(path, &part) {
-            Ok(checked) => gathered.add(part, checked),
-            Err(error) if error.is::<MissingMap>() => {
-                // Files are read again, which bounds the memory; what came out of a pipe is gone.
-                waiting.push((path.to_owned(), (!path.is_file()).then_some(part)));
-                Ok(())
-            }
-            Err(error) => Err(error),
-        })?;
-        let mut refused = Vec::new();
-        for (path, kept) in waiting {
-            let taken = kept.map_or_else(|| read_profile(&path), Ok).and_then(|part| {
-                let checked = gathered.check_maps(&path, &part)?;
-                gathered.add(part, checked)
-            });
-            if let Err(error) = taken {
-                summed.leave_out(&path);
-                refused.push(error.context(path.display().to_string()));
-            }
-        }
+        let (summed, num_damaged) = each_input(profiles, strict, &mut gathered)?;
         let Gathered { images, merger, .. } = gathered;
-        num_damaged += skip(refused, strict || merger.is_empty())?;
         summed.tell_twice();
         Ok(Self { merged: merger.finish(), num_damaged, images })
     }
@@ -103,35 +81,46 @@ impl Loaded {
     }
 }
 
+/// Who takes profiles one after the other.
+pub(crate) trait Take {
+    /// Makes sure that the build maps of a profile are there; `path` is where the profile is.
+    fn find_maps(&mut self, path: &Path, profile: &MergedProfile) -> Result<()>;
+
+    /// Takes the profile whose maps were found last.
+    fn take(&mut self, profile: MergedProfile) -> Result<()>;
+}
+
 /// Sums, and what is known of the maps of their images.
 struct Gathered {
     images: Images,
     merger: Merger,
     /// Images whose maps can be read, here or in what was summed.
     readable: HashSet<BuildId>,
+    /// Those of the profile to come whose maps were not read before.
+    checked: Vec<BuildId>,
 }
 
 impl Gathered {
     /// Nothing; looks for maps in `maps` first.
     fn new(maps: &MapArgs) -> Self {
-        Self { images: Images::new(maps), merger: Merger::default(), readable: HashSet::new() }
+        Self { images: Images::new(maps), merger: Merger::default(), readable: HashSet::new(), checked: Vec::new() }
     }
+}
 
-    /// Makes sure that the maps of all images of a profile can be read; gives the images whose maps were not read before. `path` is where the profile is.
-    fn check_maps(&mut self, path: &Path, profile: &MergedProfile) -> Result<Vec<BuildId>> {
+impl Take for Gathered {
+    fn find_maps(&mut self, path: &Path, profile: &MergedProfile) -> Result<()> {
         self.images.look_beside(path);
-        let mut checked = Vec::new();
+        self.checked.clear();
         for image in profile.images.iter().filter(|image| !self.readable.contains(&image.build_id)) {
             self.images.check(image)?;
-            checked.push(image.build_id);
+            self.checked.push(image.build_id);
         }
-        Ok(checked)
+        Ok(())
     }
 
-    /// Adds a profile whose maps were checked.
-    fn add(&mut self, profile: MergedProfile, checked: Vec<BuildId>) -> Result<()> {
+    fn take(&mut self, profile: MergedProfile) -> Result<()> {
         self.merger.add(profile)?;
-        self.readable.extend(checked);
+        self.readable.extend(self.checked.drain(..));
         Ok(())
     }
 }
@@ -145,34 +134,33 @@ fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
     Ok(refused.len())
 }
 
-/// Reads the inputs one after the other and hands them on; gives where the counts of each process are, and the number of damaged ones, which are named and left out.
-/// An input is damaged, too, when `take` refuses it. When `strict`, or when there is only one, the first such error ends it. Those whose build maps are
-/// not found are named last, unless there are no others.
-pub(crate) fn each_input(
-    profiles: &[PathBuf],
-    strict: bool,
-    mut take: impl FnMut(&Path, MergedProfile) -> Result<()>,
-) -> Result<(Summed, usize)> {
+/// Reads the inputs one after the other and hands them on; gives where the counts of each process are, and the number of those left out: damaged ones, which are
+/// named, those that `taker` refuses, and those whose build maps are not found. When `strict`, or when there is only one, the first such error ends it. Those without a map
+/// are tried again behind the others, which may have it in them or come from where it is, and named last; unless there are no others.
+pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, taker: &mut impl Take) -> Result<(Summed, usize)> {
     let files = without_repeated(if profiles.is_empty() { profiles_of_last_run()? } else { expand(profiles)? });
     let mut summed = Summed::default();
     let mut num_damaged = 0;
-    let mut without_map = Vec::new();
+    let mut without_map: Vec<(&Path, Option<MergedProfile>)> = Vec::new();
     let progress = Progress::new("profiles", files.len());
     for chunk in files.chunks(FILES_AT_ONCE) {
         let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_input(path, profiles)).collect();
         for (path, part) in chunk.iter().zip(parts) {
             let taken = part.and_then(|part| {
                 let stretches = stretches(&part.processes);
-                progress.aside(|| take(path, part))?;
+                match taker.find_maps(path, &part) {
+                    Ok(()) => progress.aside(|| taker.take(part))?,
+                    // Files are read again, which bounds the memory; what came out of a pipe is gone.
+                    Err(error) if error.is::<MissingMap>() => without_map.push((path, (!path.is_file()).then_some(part))),
+                    Err(error) => return Err(error),
+                }
                 summed.add(path, stretches);
                 Ok(())
             });
-            let taken = taken.with_context(|| path.display().to_string());
             progress.step();
-            match taken {
+            match taken.with_context(|| path.display().to_string()) {
                 Ok(()) => {}
                 Err(error) if strict || files.len() == 1 || error.is::<Requirement>() => return Err(error),
-                Err(error) if error.is::<MissingMap>() => without_map.push(error),
                 Err(error) => {
                     progress.aside(|| tell!("skipped {error:#}"));
                     num_damaged += 1;
@@ -181,8 +169,19 @@ pub(crate) fn each_input(
         }
     }
     drop(progress);
-    let is_none_left = num_damaged + without_map.len() == files.len();
-    num_damaged += skip(without_map, is_none_left)?;
+    let mut refused = Vec::new();
+    for (path, kept) in without_map {
+        let taken = kept.map_or_else(|| read_profile(path), Ok).and_then(|part| {
+            taker.find_maps(path, &part)?;
+            taker.take(part)
+        });
+        if let Err(error) = taken {
+            summed.leave_out(path);
+            refused.push(error.context(path.display().to_string()));
+        }
+    }
+    let is_none_left = num_damaged + refused.len() == files.len();
+    num_damaged += skip(refused, strict || is_none_left)?;
     if num_damaged == files.len() {
         bail!("none of the {num_damaged} inputs can be read");
     }

@@ -1,14 +1,15 @@
 //! `bbprof verify`: is it exact, and if not, what is not and why.
 
-use super::inputs::{Images, Loaded, ProfileArgs, each_input};
+use super::inputs::{Images, Loaded, ProfileArgs, Take, each_input};
 use super::look::ColourArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use anyhow::Result;
+use bbprof_format::merged::MergedProfile;
 use bbprof_profile::{Profile, demangle};
 use bbprof_report::{Style, Verdict, write_interruptible, write_skipped};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Prove that each profile is exact, or name each exception with its reason (exit code 5)
 #[derive(clap::Args, Debug)]
@@ -36,27 +37,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
         num_damaged = loaded.num_damaged;
         against = Some(loaded.solve()?);
     }
-    let mut images = Images::for_many(&args.input.maps);
     // Its lines are never cut: each is an exception with its reason.
     let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
-    let mut verdict = Verdict::new(style);
-    // Where there is no room for it, no input is to blame.
-    let mut written = Ok(());
-    let (summed, num_skipped) = each_input(&args.input.profiles, false, |path, part| {
-        images.look_beside(path);
-        let profile = images.solve(part)?;
-        let now = to_stdout(|out| {
-            verdict.add(&profile, out)?;
-            if args.interrupted {
-                write_interruptible(&profile, out)?;
-            }
-            if args.skipped { write_skipped(&profile, out) } else { Ok(()) }
-        });
-        if written.is_ok() {
-            written = now;
-        }
-        Ok(())
-    })?;
+    let mut one_by_one =
+        OneByOne { args, images: Images::for_many(&args.input.maps), verdict: Verdict::new(style), written: Ok(()) };
+    let (summed, num_skipped) = each_input(&args.input.profiles, false, &mut one_by_one)?;
+    let OneByOne { verdict, written, .. } = one_by_one;
     written?;
     num_damaged += num_skipped;
     summed.tell_twice();
@@ -67,6 +53,37 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
         (true, 0) => Outcome::Done,
         (true, _) => Outcome::DamagedSkipped,
     })
+}
+
+/// Verifies each profile by itself.
+struct OneByOne<'a> {
+    args: &'a VerifyArgs,
+    images: Images,
+    verdict: Verdict,
+    /// Where there is no room for it, no input is to blame.
+    written: Result<()>,
+}
+
+impl Take for OneByOne<'_> {
+    fn find_maps(&mut self, path: &Path, profile: &MergedProfile) -> Result<()> {
+        self.images.look_beside(path);
+        self.images.decode_all(profile)
+    }
+
+    fn take(&mut self, profile: MergedProfile) -> Result<()> {
+        let profile = self.images.solve(profile)?;
+        let now = to_stdout(|out| {
+            self.verdict.add(&profile, out)?;
+            if self.args.interrupted {
+                write_interruptible(&profile, out)?;
+            }
+            if self.args.skipped { write_skipped(&profile, out) } else { Ok(()) }
+        });
+        if self.written.is_ok() {
+            self.written = now;
+        }
+        Ok(())
+    }
 }
 
 /// Compares the sum of the profiles with the sum of the others; whether they agree.

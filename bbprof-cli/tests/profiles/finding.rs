@@ -85,3 +85,19 @@ fn maps_are_found_by_build_id() {
     assert_eq!(missing.code, 2);
     assert!(missing.err.contains(&id.to_string()) && missing.err.contains("--map"), "{}", missing.err);
 }
+
+#[test]
+fn a_map_in_one_input_serves_all_in_any_order() {
+    let folder = Folder::new();
+    folder.write("a.bbraw", &folder.raw(1, 5));
+    folder.write("b.bbraw", &folder.raw(2, 6));
+    assert_eq!(folder.bbprof(&["merge", "-o", "b.bbprof", "b.bbraw"]).code, 0);
+    fs::remove_file(folder.path("app.bbmap")).expect("removed");
+    for inputs in [["a.bbraw", "b.bbprof"], ["b.bbprof", "a.bbraw"]] {
+        assert_eq!(turns(&folder.bbprof(&["export", "lcov=-", inputs[0], inputs[1]])), Some(11));
+        let verified = folder.bbprof(&["verify", inputs[0], inputs[1]]);
+        assert_eq!((verified.code, verified.out.contains("in 2 processes")), (0, true), "{inputs:?}: {}", verified.err);
+    }
+    let alone = folder.bbprof(&["verify", "a.bbraw", "b.bbraw"]);
+    assert_eq!((alone.code, alone.err.matches("no build map").count()), (2, 1), "{}", alone.err);
+}

@@ -43,6 +43,11 @@ impl Images {
         Image::check(&map).context(name)
     }
 
+    /// Makes sure that the images of a profile can be solved.
+    pub(crate) fn decode_all(&mut self, profile: &MergedProfile) -> Result<()> {
+        profile.images.iter().try_for_each(|image| self.decode(image).map(drop))
+    }
+
     /// The image, decoded when first asked for.
     fn decode(&mut self, counters: &ImageCounters) -> Result<Arc<Image>> {
         if let Some(image) = self.decoded.get(&counters.build_id) {
