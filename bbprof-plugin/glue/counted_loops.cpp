@@ -101,7 +101,7 @@ SmallVector<CountedLoop, 4> countedLoops(Function &F, FunctionAnalysisManager &F
   if (Quiet.empty())
     return Found;
   auto &Evolution = FAM.getResult<ScalarEvolutionAnalysis>(F);
-  SCEVExpander Expander(Evolution, "bbprof.turns");
+  SCEVExpander Expander = expanderOf(Evolution, *F.getParent(), "bbprof.turns");
   for (Loop *L : Quiet) {
     BasicBlock *Latch = L->getLoopLatch(), *Before = L->getLoopPredecessor(), *Header = L->getHeader();
     Instruction *At = Before->getTerminator();
@@ -130,7 +130,7 @@ std::pair<Value *, Instruction *> makeTurns(const CountedLoop &Counted, IntegerT
     At = Middle->getTerminator();
   }
   auto &Evolution = FAM.getResult<ScalarEvolutionAnalysis>(F);
-  SCEVExpander Expander(Evolution, "bbprof.turns");
+  SCEVExpander Expander = expanderOf(Evolution, *F.getParent(), "bbprof.turns");
   const SCEV *Turns = Evolution.getNoopOrZeroExtend(Counted.Turns, Word);
   return {Expander.expandCodeFor(Turns, Word, At), At};
 }

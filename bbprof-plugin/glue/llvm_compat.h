@@ -17,5 +17,19 @@
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+namespace bbprof {
+
+inline llvm::SCEVExpander expanderOf(llvm::ScalarEvolution &Evolution, const llvm::Module &M, const char *Name) {
+#if LLVM_VERSION_MAJOR >= 22
+  (void)M;
+  return llvm::SCEVExpander(Evolution, Name);
+#else
+  return llvm::SCEVExpander(Evolution, M.getDataLayout(), Name);
+#endif
+}
+
+} // namespace bbprof
 
 #endif

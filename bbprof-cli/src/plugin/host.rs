@@ -89,11 +89,14 @@ impl Rustc {
     }
 }
 
-/// Whether a libLLVM lies in the sysroot, or the compiler's own library needs the system's.
+/// Whether a libLLVM lies in the sysroot, or the compiler's own library needs the system's. Distributions have that library in `lib64`, or, as Debian, in
+/// `lib/x86_64-linux-gnu`.
 fn has_shared_llvm(sysroot: &Path, host: &str) -> Result<bool> {
     let lib = sysroot.join("lib");
     let mut drivers = Vec::new();
-    for folder in [lib.clone(), lib.join("rustlib").join(host).join("lib")] {
+    for folder in
+        [lib.clone(), lib.join("rustlib").join(host).join("lib"), sysroot.join("lib64"), lib.join(host.replace("-unknown-", "-"))]
+    {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
