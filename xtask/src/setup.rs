@@ -45,7 +45,7 @@ pub(crate) const TEST: &[Need] = &[
     need("python3", "python3"),
     need("g++", "g++"),
     need("libclang-rt-22-dev", "/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.asan-x86_64.a"),
-    need("binutils", "ld.gold"),
+    need("binutils-gold", "ld.gold"),
     need("chromium", "chromium"),
     need("musl-dev", "/usr/lib/x86_64-linux-musl/libc.a"),
 ];
