@@ -5,7 +5,7 @@ use crate::strings::Strings;
 use crate::view;
 use bbprof_format::Digest;
 use bbprof_format::manifest::{CallSite, Callee, Checksum, Function, Linkage, Location, LocationId, Node, StringId, WeightSource};
-use bbprof_format::sources::is_of_toolchain;
+use bbprof_format::sources::is_made_up;
 use std::collections::{BTreeSet, HashMap};
 
 /// Who else may hold a copy; `None` = another module holds the code that runs.
@@ -129,7 +129,7 @@ pub(crate) fn location(raw: &view::Location) -> Location {
 
 /// What is known of the sources' texts, each once: the modules that are put together by link-time optimisation name files in common.
 pub(crate) fn checksums(view: &view::Module<'_>) -> Vec<Checksum> {
-    let is_somewhere = |checksum: &&view::Checksum| !is_of_toolchain(&view.strings[checksum.file as usize]);
+    let is_somewhere = |checksum: &&view::Checksum| !is_made_up(&view.strings[checksum.file as usize]);
     let each: BTreeSet<_> = view.checksums.iter().filter(is_somewhere).map(|checksum| (checksum.file, checksum.md5)).collect();
     each.into_iter().map(|(file, md5)| Checksum { file: StringId(file), md5: StringId(md5) }).collect()
 }

@@ -156,9 +156,7 @@ fn tell_left_out(name: &str, profile: &Profile, args: &ExportArgs) {
     }
     let left_out = number(is_of_toolchain);
     if left_out > 0 && !args.toolchain_sources {
-        tell!(
-            "{name}: without the {left_out} sources of Rust's own libraries, which are not on this machine; --toolchain-sources adds them"
-        );
+        tell!("{name}: without the {left_out} sources of Rust's own libraries; --toolchain-sources adds them");
     }
 }
 
