@@ -84,6 +84,9 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
     Err(command.exec()).with_context(|| format!("{}: cannot be run", clang.display()))
 }
 
+/// Clang's own options, behind `-Xclang`.
+const LEAVES_PASSES_OUT: [&str; 2] = ["-disable-llvm-passes", "-disable-llvm-optzns"];
+
 /// Adds the plugin and the shim.
 fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arguments, installation: &Installation) -> Result<()> {
     if let Some(foreign) = &arguments.foreign {
@@ -110,6 +113,9 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
     }
     command.arg("--end-no-unused-arguments");
     command.args(&arguments.clang);
+    if let Some(option) = arguments.clang.iter().find(|word| LEAVES_PASSES_OUT.iter().any(|option| word == option)) {
+        tell!("{}: this leaves out the pass that places counters, too: what is compiled now is not counted", option.display());
+    }
     if arguments.wants_lto {
         if let Some(option) = &arguments.needs_lto {
             tell!("-flto is not supported with counters: compiling without it (-fno-lto); leave {option} out, which needs it");

@@ -77,6 +77,14 @@ fn with_manifest(sandbox: &Sandbox) -> Run {
     Run::new(tool("cargo-bbprof")).args(["bbprof", "build", "-q"]).in_folder(&sandbox.join("rust"))
 }
 
+/// Nothing counts in what clang compiles without passes.
+#[test]
+fn options_that_leave_the_pass_out() {
+    let parcel = Parcel::new("no-passes");
+    let compiled = parcel.run(tool("bbprof-cc")).args(["-c", "main.c", "-Xclang", "-disable-llvm-passes"]).ok();
+    assert!(compiled.stderr.contains("-disable-llvm-passes: this leaves out the pass"), "{}", compiled.stderr);
+}
+
 #[test]
 fn headers_or_compilers_that_are_not_there() {
     let parcel = Parcel::new("missing");
