@@ -176,6 +176,7 @@ private:
     } else {
       EntryStart = nullptr;
     }
+    HoldsAddresses = Function.holds_addresses != 0;
     Returns = Flat.SharedReturns;
     QuietLoops.clear();
     for (const BbprofQuietLoop &Quiet : ArrayRef(Flat.QuietLoopViews)) {
@@ -229,7 +230,10 @@ private:
   void incrementSite(Instruction *Before, const BbprofSite &Site) {
     if (Site.register_loop == 0)
       return increment(Before, Site.counter, nullptr);
-    QuietLoops[Site.register_loop - 1].count(Before, Site.counter);
+    LoopRegisters &Loop = QuietLoops[Site.register_loop - 1];
+    if (HoldsAddresses)
+      return incrementAt(Before, ConstantInt::get(Word, Site.counter), nullptr, Loop.zero(Before));
+    Loop.count(Before, Site.counter);
   }
 
   BasicBlock *splitInLoop(FlatFunction &Flat, const BbprofPlace &Place) {
@@ -272,12 +276,15 @@ private:
     return Before;
   }
 
-  void incrementAt(Instruction *Before, Value *Counter, Value *Amount) {
+  // With a zero in the address, if there is one.
+  void incrementAt(Instruction *Before, Value *Counter, Value *Amount, Value *Zero = nullptr) {
     IRBuilder<> Builder(Before);
     Builder.SetCurrentDebugLocation(DebugLoc());
     if (!Amount)
       Amount = ConstantInt::get(Word, 1);
     Value *Address = Builder.CreateInBoundsGEP(Word, Base, Counter);
+    if (Zero)
+      Address = Builder.CreatePtrAdd(Address, Zero);
     if (Plan.storage == BBPROF_STORAGE_ATOMIC) {
       unsanitized(Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic));
       return;
@@ -323,6 +330,8 @@ private:
   bool Fuses = true;
   Instruction *EntryStart = nullptr;
   SmallVector<LoopRegisters, 4> QuietLoops;
+  // They hold what addresses are made with, not counters.
+  bool HoldsAddresses = false;
   ArrayRef<SharedReturn> Returns;
 };
 

@@ -4,7 +4,9 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
@@ -35,6 +37,24 @@ void LoopRegisters::count(Instruction *Before, uint32_t Counter) {
   Builder.CreateStore(Builder.CreateAdd(Old, ConstantInt::get(Word, 1)), Known->Variable);
 }
 
+Value *LoopRegisters::zero(Instruction *Before) {
+  Function &F = *Header->getParent();
+  if (Triple(F.getParent()->getTargetTriple()).getArch() != Triple::x86_64)
+    return nullptr;
+  if (!Zero)
+    Zero = new AllocaInst(Word, F.getDataLayout().getAllocaAddrSpace(), "bbprof.zero", F.getEntryBlock().begin());
+  return new LoadInst(Word, Zero, "", Before->getIterator());
+}
+
+void LoopRegisters::makeZero(Instruction *Before) const {
+  // Processors know that an exclusive or with itself makes a zero, and do not wait for it. After a move of a zero the first turns are slow (Zen 5).
+  auto *Signature = FunctionType::get(Word, false);
+  InlineAsm *Code = InlineAsm::get(Signature, "xorl ${0:k}, ${0:k}", "=r,~{dirflag},~{fpsr},~{flags}", false);
+  auto *Made = CallInst::Create(Signature, Code, "", Before->getIterator());
+  Made->setDoesNotThrow();
+  new StoreInst(Made, Zero, Before->getIterator());
+}
+
 // Where the loop leads to, in the order of its function's blocks.
 SmallVector<BasicBlock *, 4> LoopRegisters::exits() const {
   SmallVector<BasicBlock *, 4> Found;
@@ -45,12 +65,18 @@ SmallVector<BasicBlock *, 4> LoopRegisters::exits() const {
 }
 
 void LoopRegisters::close(function_ref<void(Instruction *, uint32_t, Value *)> Flush) {
+  if (Registers.empty() && !Zero)
+    return;
+  for (BasicBlock *From : predecessors(Header)) {
+    if (contains(From))
+      continue;
+    if (Zero)
+      makeZero(From->getTerminator());
+    for (const Register &R : Registers)
+      new StoreInst(ConstantInt::get(Word, 0), R.Variable, From->getTerminator()->getIterator());
+  }
   if (Registers.empty())
     return;
-  for (BasicBlock *From : predecessors(Header))
-    if (!contains(From))
-      for (const Register &R : Registers)
-        new StoreInst(ConstantInt::get(Word, 0), R.Variable, From->getTerminator()->getIterator());
   for (BasicBlock *To : exits()) {
     SmallVector<BasicBlock *, 4> Inside;
     copy_if(predecessors(To), std::back_inserter(Inside), [&](const BasicBlock *From) { return contains(From); });
@@ -65,9 +91,12 @@ void LoopRegisters::close(function_ref<void(Instruction *, uint32_t, Value *)> F
 
 void LoopRegisters::promote(ArrayRef<LoopRegisters> Loops) {
   SmallVector<AllocaInst *, 8> Variables;
-  for (const LoopRegisters &Closed : Loops)
+  for (const LoopRegisters &Closed : Loops) {
+    if (Closed.Zero)
+      Variables.push_back(Closed.Zero);
     for (const Register &R : Closed.Registers)
       Variables.push_back(R.Variable);
+  }
   if (Variables.empty())
     return;
   DominatorTree Tree(*Variables.front()->getFunction());

@@ -1,4 +1,4 @@
-// Counters of a loop in registers while it runs.
+// Registers for the counters of a loop while it runs, or in their addresses.
 #ifndef BBPROF_LOOP_REGISTERS_H
 #define BBPROF_LOOP_REGISTERS_H
 
@@ -16,7 +16,7 @@ class Loop;
 namespace bbprof {
 
 // A loop in which nobody can look at counters: those that are counted in it stand in variables of the function, which become registers, and are
-// added to memory where it is left.
+// added to memory where it is left. Or they stay in memory, and a variable stands in their addresses.
 class LoopRegisters {
 public:
   // Whether the loop ends, and only by edges that can be split.
@@ -28,6 +28,8 @@ public:
   void add(llvm::BasicBlock *Block) { Blocks.insert(Block); }
   bool contains(const llvm::BasicBlock *Block) const { return Blocks.contains(Block); }
   void count(llvm::Instruction *Before, uint32_t Counter);
+  // A zero that code generation does not know for one, for an address in the loop; null where addresses have registers anyway.
+  llvm::Value *zero(llvm::Instruction *Before);
   // Zeroes in front of the loop; behind it, Flush(Before, Counter, Number) adds.
   void close(llvm::function_ref<void(llvm::Instruction *, uint32_t, llvm::Value *)> Flush);
   // Makes registers of the variables of all these loops of one function, which are closed.
@@ -39,12 +41,14 @@ private:
     llvm::AllocaInst *Variable;
   };
 
+  void makeZero(llvm::Instruction *Before) const;
   llvm::SmallVector<llvm::BasicBlock *, 4> exits() const;
 
   llvm::IntegerType *Word;
   llvm::BasicBlock *Header;
   llvm::SmallPtrSet<llvm::BasicBlock *, 8> Blocks;
   llvm::SmallVector<Register, 3> Registers;
+  llvm::AllocaInst *Zero = nullptr;
 };
 
 } // namespace bbprof

@@ -175,7 +175,7 @@ typedef struct BbprofPlace {
 typedef struct BbprofSite {
   BbprofPlace place;
   uint32_t counter; /* position in the function's array, the function's first counter already added */
-  uint32_t register_loop; /* quiet loop, position + 1, in a register of which it stands; 0: in memory */
+  uint32_t register_loop; /* quiet loop, position + 1, that has a register for it; 0: none has */
 } BbprofSite;
 
 typedef struct BbprofArray {
@@ -207,7 +207,7 @@ typedef struct BbprofFunctionPlan {
   const uint32_t *branch_weights; /* by position in Function.successors; none, or one for each */
   uint64_t num_branch_weights;
   uint32_t hashes_paths; /* 1: the runtime counts paths in hash tables, and the first counter stands for the function */
-  uint32_t reserved;
+  uint32_t holds_addresses; /* 1: registers of loops stand in the counters' addresses; 0: for the counters themselves */
 } BbprofFunctionPlan;
 
 enum BbprofStorage { BBPROF_STORAGE_TLS = 0, BBPROF_STORAGE_DELTA = 1, BBPROF_STORAGE_SHARED = 2, BBPROF_STORAGE_ATOMIC = 3 };

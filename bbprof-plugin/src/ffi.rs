@@ -87,7 +87,7 @@ struct FunctionPlanOut {
     branch_weights: *const u32,
     num_branch_weights: u64,
     hashes_paths: u32,
-    reserved: u32,
+    holds_addresses: u32,
 }
 
 /// `BbprofModulePlan`.
@@ -292,7 +292,7 @@ fn export(plan: Result<ModulePlan, String>) -> ModulePlanOut {
                     branch_weights: f.branch_weights.as_ptr(),
                     num_branch_weights: f.branch_weights.len() as u64,
                     hashes_paths: u32::from(f.hashes_paths),
-                    reserved: 0,
+                    holds_addresses: u32::from(f.holds_addresses),
                 })
                 .collect();
             out.storage = plan.storage as u32;

@@ -40,6 +40,8 @@ pub(crate) struct Without {
     pub costs: bool,
     /// Counting the turns of a loop in front of it.
     pub loops: bool,
+    /// Registers in the addresses of counters in tight loops.
+    pub bases: bool,
 }
 
 /// Parts of the placement that have to be asked for.
@@ -150,8 +152,8 @@ impl Options {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
             }
             "without" => {
-                let Without { costs, loops } = &mut self.without;
-                *one_of(key, value, [("costs", costs), ("loops", loops)])? = true;
+                let Without { costs, loops, bases } = &mut self.without;
+                *one_of(key, value, [("costs", costs), ("loops", loops), ("bases", bases)])? = true;
             }
             "with" => {
                 let With { registers, branches } = &mut self.with;

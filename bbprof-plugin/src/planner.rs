@@ -1,6 +1,7 @@
 //! Plans a module: which counter goes where, and the manifest that tells so.
 
 use crate::describe::{checksums, describe, linkage_of, location};
+use crate::graph::register_loops::{self, Tight};
 use crate::graph::{self, Graph};
 use crate::options::{Options, PATH_LIMIT, StorageChoice, TlsChoice};
 use crate::paths::{self, Hashed, PathLimits};
@@ -35,6 +36,8 @@ pub(crate) struct FunctionPlan {
     pub first_counter: u32,
     /// Its paths are counted in hash tables.
     pub hashes_paths: bool,
+    /// Registers of loops stand in the addresses of counters, not for the counters themselves.
+    pub holds_addresses: bool,
     /// What is known of where its branches go, by slot of the view's terminators; empty: nothing.
     pub branch_weights: Vec<u32>,
     pub sites: Vec<IrSite>,
@@ -95,10 +98,15 @@ impl ModulePlanner<'_> {
         let branch_weights = self.weigh(function, &mut graph, &mut manifest);
         let placed = place(&manifest, &graph, function, self.options, self.path_limits);
         let Placed { sites, check, path_steps, paths } = placed.map_err(|e| format!("{}: {e}", self.symbol_of(function)))?;
-        let in_registers = self.options.with.registers;
-        let registers = if in_registers { graph::register_loops::choose(function, &graph, &sites) } else { vec![0; sites.len()] };
+        let (holds_addresses, tight) = self.registers(&manifest);
+        let registers = match tight {
+            Some(tight) => register_loops::choose(function, &graph, &sites, tight),
+            None => vec![0; sites.len()],
+        };
         manifest.paths = paths;
-        manifest.register_blocks = blocks_of(function, &registers);
+        if !holds_addresses {
+            manifest.register_blocks = blocks_of(function, &registers);
+        }
         manifest.sites = sites.iter().map(|site| Site::from(*site)).collect();
         manifest.check_sites = check.iter().map(|site| Site::from(*site)).collect();
         self.take_counters(function, &mut manifest, &path_steps)?;
@@ -116,6 +124,7 @@ impl ModulePlanner<'_> {
             array: manifest.array,
             first_counter: first,
             hashes_paths: manifest.is_hashed(),
+            holds_addresses,
             branch_weights,
             sites: planned.chain(checking).map(in_ir).collect(),
             path_steps,
@@ -131,6 +140,19 @@ impl ModulePlanner<'_> {
         let file = function.file.checked_sub(1).map(|file| self.view.strings[file as usize].as_str());
         let candidate = Candidate { symbol: self.symbol_of(function), file };
         reason_to_skip(self.options, &candidate).map(|reason| self.strings.intern(&reason))
+    }
+
+    /// Which loops have registers for counters, and whether for their addresses alone.
+    fn registers(&self, manifest: &Function) -> (bool, Option<Tight>) {
+        let Options { with, without, mode, .. } = self.options;
+        // Elsewhere the thread's counters are found by a register anyway, or their address is a number with the instruction's own.
+        let are_bare = self.storage == Storage::Tls && matches!(mode, CounterMode::Edges | CounterMode::Check | CounterMode::Paths);
+        match (with.registers, manifest.weights) {
+            (true, _) => (false, Some(register_loops::COUNTERS)),
+            _ if without.bases || !are_bare => (false, None),
+            (_, WeightSource::Measured) => (true, Some(register_loops::ADDRESSES)),
+            _ => (true, Some(register_loops::ADDRESSES_BY_ESTIMATE)),
+        }
     }
 
     /// Takes the frequencies of an earlier run for weights, if there are any; gives what code generation is to be told of them.

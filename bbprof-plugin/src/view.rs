@@ -191,7 +191,7 @@ pub(crate) struct IrPlace {
 pub(crate) struct IrSite {
     pub place: IrPlace,
     pub counter: u32,
-    /// Quiet loop, position + 1, in a register of which it stands; 0: in memory.
+    /// Quiet loop, position + 1, that has a register for it; 0: none has.
     pub register_loop: u32,
 }
 

@@ -97,9 +97,47 @@ fn counters_stand_in_registers_where_nobody_can_watch() {
     assert!(in_registers(&["-O0", "--bbprof-with=registers"]).is_empty(), "all variables are in memory");
 }
 
+/// How many counters have a register in their address.
+fn counters_with_a_base(sandbox: &Sandbox, options: &[&str]) -> usize {
+    let assembly =
+        Run::new(tool("bbprof-cc")).args(["-O2", "-S", "-o", "-"]).args(options).arg(sandbox.join("tight.c")).ok().stdout;
+    String::from_utf8_lossy(&assembly)
+        .lines()
+        .filter(|line| line.contains("%fs:") && line.contains("@TPOFF") && line.contains("(%r"))
+        .count()
+}
+
+#[test]
+fn counters_of_tight_loops_have_a_register_in_their_address() {
+    let sandbox = Sandbox::new("bases");
+    let program = "#include <stdlib.h>
+        struct node { struct node *next; long value; };
+        __attribute__((noinline)) long sum(struct node *list) { long all = 0; for (; list; list = list->next) all ^= list->value + (all >> 3); return all; }
+        __attribute__((noinline)) void clear(char *p, long i, long step) { for (; i > 0; i -= step) p[i] = 0; }
+        int main(int count, char **words) {
+            struct node nodes[100] = {0}; static char bytes[1000];
+            for (int i = 0; i < 99; i++) nodes[i].next = nodes + i + 1;
+            clear(bytes, 999, count); return (int)sum(nodes);
+        }";
+    std::fs::write(sandbox.join("tight.c"), program).unwrap();
+    assert_eq!(counters_with_a_base(&sandbox, &[]), 1, "of a loop with few instructions, whose turns are a guess");
+    for without in ["--bbprof-without=bases", "-fPIC", "--bbprof-storage=shared", "--bbprof-counters=blocks", "-O0"] {
+        assert_eq!(counters_with_a_base(&sandbox, &[without]), 0, "{without}");
+    }
+    let profile = sandbox.join("run.bbraw");
+    let options = ["-O2", "--bbprof-counters=check", "-o"];
+    Run::new(tool("bbprof-cc")).args(options).arg(sandbox.join("tight")).arg(sandbox.join("tight.c")).ok();
+    Run::new(sandbox.join("tight")).env("BBPROF_OUT", &profile).ok();
+    let weights = format!("--bbprof-weights={}", profile.display());
+    assert_eq!(counters_with_a_base(&sandbox, &[&weights]), 2, "turns are known");
+    Run::new(tool("bbprof-cc")).args(options).arg(sandbox.join("tight")).arg(&weights).arg(sandbox.join("tight.c")).ok();
+    Run::new(sandbox.join("tight")).env("BBPROF_OUT", &profile).ok();
+    Run::new(tool("bbprof")).arg("verify").arg(&profile).ok();
+}
+
 #[test]
 fn parts_of_the_placement_can_be_left_away() {
-    for part in ["costs", "loops"] {
+    for part in ["costs", "loops", "bases"] {
         Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
     }
 }

@@ -88,6 +88,8 @@ pub(crate) enum Part {
     Costs,
     /// Counting the turns of a loop in front of it, where they are known there.
     Loops,
+    /// A base register in the addresses of counters in tight loops, of which some processors increment them faster.
+    Bases,
 }
 
 /// A part of the placement that has to be asked for.

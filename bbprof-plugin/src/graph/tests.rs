@@ -1,5 +1,6 @@
 //! Blocks to nodes, on functions written down by hand.
 
+use super::register_loops::{ADDRESSES, ADDRESSES_BY_ESTIMATE, COUNTERS, Tight};
 use super::*;
 use crate::view::{Block, Call, Function, Successor};
 use bbprof_flow::{CounterSite, EdgeId, NodeId};
@@ -245,7 +246,8 @@ fn loop_of_two(instructions: u32) -> Sample {
 
 #[test]
 fn counters_of_a_tight_loop_stand_in_its_registers() {
-    let chosen = |sample: &Sample, sites: &[CounterSite]| register_loops::choose(&sample.function(), &sample.graph(&[]), sites);
+    let chosen =
+        |sample: &Sample, sites: &[CounterSite]| register_loops::choose(&sample.function(), &sample.graph(&[]), sites, COUNTERS);
     let node = |node| CounterSite::Node(NodeId::new(node));
     // 0: X -> 0, 1: 0 -> 1, 2: 1 -> 2, 3: 1 -> 3, 4: 2 -> 1.
     let edge = |edge| CounterSite::Edge(EdgeId::new(edge));
@@ -258,4 +260,12 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     let mut short = loop_of_two(20);
     short.blocks[1].weight = 79;
     assert_eq!(chosen(&short, &sites), [0; 6], "7 turns an entry");
+
+    let addressed = |instructions: u32, tight: Tight| {
+        let sample = loop_of_two(instructions);
+        register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(1), node(2), edge(2), edge(4)], tight)
+    };
+    assert_eq!(addressed(20, ADDRESSES), [1; 4], "all have the same register");
+    assert_eq!(addressed(6, ADDRESSES_BY_ESTIMATE), [1; 4]);
+    assert_eq!(addressed(7, ADDRESSES_BY_ESTIMATE), [0; 4], "its turns are a guess");
 }
