@@ -1,6 +1,7 @@
 // See loop_registers.h.
 #include "loop_registers.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -46,6 +47,23 @@ Value *LoopRegisters::zero(Instruction *Before) {
   return new LoadInst(Word, Zero, "", Before->getIterator());
 }
 
+// Blocks that lead to nothing but the loop, one for each edge into it: what enters one may come out of another loop, which turns. A block whose terminator cannot be
+// parted from what follows stands for itself.
+SmallVector<BasicBlock *, 2> LoopRegisters::preheaders() const {
+  SmallSetVector<BasicBlock *, 4> Entering;
+  for (BasicBlock *From : predecessors(Header))
+    if (!contains(From))
+      Entering.insert(From);
+  SmallVector<BasicBlock *, 2> Found;
+  for (BasicBlock *From : Entering) {
+    BasicBlock *Between = nullptr;
+    if (isa<BranchInst, SwitchInst>(From->getTerminator()) && !From->getUniqueSuccessor())
+      Between = SplitCriticalEdge(From, Header, CriticalEdgeSplittingOptions().setMergeIdenticalEdges());
+    Found.push_back(Between ? Between : From);
+  }
+  return Found;
+}
+
 void LoopRegisters::makeZero(Instruction *Before) const {
   // Processors know that an exclusive or with itself makes a zero, and do not wait for it. After a move of a zero the first turns are slow (Zen 5).
   auto *Signature = FunctionType::get(Word, false);
@@ -67,9 +85,7 @@ SmallVector<BasicBlock *, 4> LoopRegisters::exits() const {
 void LoopRegisters::close(function_ref<void(Instruction *, uint32_t, Value *)> Flush) {
   if (Registers.empty() && !Zero)
     return;
-  for (BasicBlock *From : predecessors(Header)) {
-    if (contains(From))
-      continue;
+  for (BasicBlock *From : preheaders()) {
     if (Zero)
       makeZero(From->getTerminator());
     for (const Register &R : Registers)

@@ -42,6 +42,7 @@ private:
   };
 
   void makeZero(llvm::Instruction *Before) const;
+  llvm::SmallVector<llvm::BasicBlock *, 2> preheaders() const;
   llvm::SmallVector<llvm::BasicBlock *, 4> exits() const;
 
   llvm::IntegerType *Word;
