@@ -10,7 +10,7 @@
 //! by them arrives from where they got it.
 
 use crate::blank::BlankRegions;
-use crate::cycles::{Arc, cycle_flow, ways_back};
+use crate::cycles::{Arc, cycle_flow, strongly_connected, ways_back};
 use bbprof_format::manifest::{Edge, EdgeKind, Node};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -33,6 +33,8 @@ pub(crate) struct Flow {
     is_passage: Vec<bool>,
     /// By node: whether it goes on behind a call that ended the node before it, in the same block.
     goes_on: Vec<bool>,
+    /// By node: the cycles that it is in, by a number that all their nodes share.
+    cycles_of: Vec<u32>,
     /// By node: the set it was last part of, and the one for which it was last a passage.
     member_of: Vec<u32>,
     passage_of: Vec<u32>,
@@ -126,6 +128,7 @@ impl Flow {
             goes_back,
             is_passage,
             goes_on,
+            cycles_of: strongly_connected(edges, num_nodes),
             member_of: vec![0; num_nodes],
             passage_of: vec![0; num_nodes],
             passed_in: vec![0; num_nodes],
@@ -259,6 +262,11 @@ impl Flow {
 
     /// Executions of edges into `nodes` from elsewhere; `passages`, nodes with one way out, are looked through, too.
     pub(crate) fn arrivals(&mut self, nodes: &[u32], passages: &[u32]) -> u128 {
+        self.arrivals_but(nodes, passages, |_| false)
+    }
+
+    /// The same without ways from nodes that are `inside` and from which control comes there once at most for each time that it comes inside: those of no cycle.
+    pub(crate) fn arrivals_but(&mut self, nodes: &[u32], passages: &[u32], is_inside: impl Fn(u32) -> bool) -> u128 {
         self.set += 1;
         for node in nodes {
             self.member_of[*node as usize] = self.set;
@@ -281,6 +289,7 @@ impl Flow {
                             entered.push(from);
                         }
                     }
+                    Some(from) if is_inside(from) && self.cycles_of[from as usize] != self.cycles_of[node as usize] => {}
                     Some(_) => arrivals += count,
                 }
             }

@@ -39,6 +39,51 @@ pub(crate) fn ways_back(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
     is_back
 }
 
+/// By node, a number that it shares with those that are in a cycle with it. No recursion (Tarjan 1972).
+pub(crate) fn strongly_connected(edges: &[Edge], num_nodes: usize) -> Vec<u32> {
+    let mut ways: Vec<Vec<u32>> = vec![Vec::new(); num_nodes];
+    for edge in edges {
+        if let (Some(from), Some(to)) = (edge.from, edge.to) {
+            ways[from as usize].push(to);
+        }
+    }
+    let mut components: Vec<Option<u32>> = vec![None; num_nodes];
+    let (mut order, mut lowest, mut cursors) = (vec![None; num_nodes], vec![0_u32; num_nodes], vec![0_usize; num_nodes]);
+    let (mut next, mut open) = (0, Vec::new());
+    for start in 0..num_nodes {
+        let mut path = if order[start].is_none() { vec![start] } else { Vec::new() };
+        while let Some(&at) = path.last() {
+            let first = *order[at].get_or_insert_with(|| {
+                (lowest[at], next) = (next, next + 1);
+                open.push(at);
+                lowest[at]
+            });
+            if let Some(to) = ways[at].get(cursors[at]).map(|to| *to as usize) {
+                match (order[to], components[to]) {
+                    (None, _) => {
+                        path.push(to);
+                        continue;
+                    }
+                    (Some(_), None) => lowest[at] = lowest[at].min(lowest[to]),
+                    (Some(_), Some(_)) => {}
+                }
+                cursors[at] += 1;
+                continue;
+            }
+            path.pop();
+            if lowest[at] == first {
+                while let Some(node) = open.pop() {
+                    components[node] = Some(first);
+                    if node == at {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    components.into_iter().map(|component| component.expect("each walk ends with all that it met in components")).collect()
+}
+
 /// A way from one node to another, by position, and the flow on it that is in no cycle taken out so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Arc {

@@ -10,7 +10,7 @@ use crate::line_parts::{Instance, Part, instance, jump};
 use crate::scopes::{InlinedCopy, Scope, inlined_copies};
 use crate::silent_copies::leave_out;
 use crate::view::FunctionView;
-use crate::visits::{Place, Visits};
+use crate::visits::{Place, Visits, Whose};
 use crate::{FileId, Profile};
 use bbprof_format::manifest::{Callee, EdgeKind};
 use bbprof_format::{Digest, is_lambda_invoker, is_thunk};
@@ -264,9 +264,10 @@ impl<'p> FunctionLines<'p> {
         for places in places.chunk_by(|a, b| a.instance == b.instance) {
             let instance = places[0].instance;
             let executions = first_lines.remove(&instance);
-            let arrivals = visits.count(places, executions.is_some(), flow);
-            let count = if is_forwarding(&instance) { 0 } else { arrivals.max(executions.unwrap_or(0)) };
             let copy = instance.0.1.and_then(|_| copies.get(&instance.0));
+            let whose = executions.map(|_| copy.map_or(Whose::All, |(copy, _)| Whose::Of(&copy.nodes)));
+            let arrivals = visits.count(places, whose, flow);
+            let count = if is_forwarding(&instance) { 0 } else { arrivals.max(executions.unwrap_or(0)) };
             if count > 0 || !(is_rust(function, instance) && visits.are_cleanup(places, copy.map(|(copy, _)| &copy.nodes[..]))) {
                 let instructions = places.iter().map(|place| place.executed).sum();
                 self.add_line(function, instance, Line { count, instructions });

@@ -31,6 +31,15 @@ pub(crate) struct Place {
     pub(crate) executed: u128,
 }
 
+/// Nodes of a function of the source.
+#[derive(Clone, Copy)]
+pub(crate) enum Whose<'a> {
+    /// Those of the function of the program.
+    All,
+    /// Those of an inlined copy, ascending.
+    Of(&'a [u32]),
+}
+
 /// Counts visits to lines of one function.
 pub(crate) struct Visits<'p> {
     function: FunctionView<'p>,
@@ -137,8 +146,9 @@ impl<'p> Visits<'p> {
     }
 
     /// How often control came to the line of these `places`, turns of its loops included, but not those of loops within guests. They are all of one instance, by
-    /// node. On the `first_line` of a function, compilers have what goes on with an exception: no visit.
-    pub(crate) fn count(&mut self, places: &[Place], first_line: bool, flow: &mut Flow) -> u128 {
+    /// node. On the first line of a function, `whose` nodes are told, compilers have what goes on with an exception: no visit. Nor is it one to come back there once: from
+    /// the lines at which a class initialises its members, for one.
+    pub(crate) fn count(&mut self, places: &[Place], whose: Option<Whose<'_>>, flow: &mut Flow) -> u128 {
         let (function, own) = (self.function, places[0].instance);
         self.nodes.take(places, function, flow);
         if !self.nodes.visited.is_empty() {
@@ -151,7 +161,7 @@ impl<'p> Visits<'p> {
             let decided = decided(function, own, &self.nodes.visited, &self.nodes.jumps, flow);
             self.nodes.visit_jumps(&decided);
         }
-        if first_line {
+        if whose.is_some() {
             self.nodes.visited.retain(|node| !self.is_behind_pads[*node as usize]);
         }
         let at =
@@ -160,11 +170,11 @@ impl<'p> Visits<'p> {
             return at(flow, &asserting);
         }
         let decisions = self.deciding_behind(own, flow).map_or(0, |deciding| at(flow, &deciding));
-        self.visits(own, flow).max(decisions)
+        self.visits(own, whose, flow).max(decisions)
     }
 
     /// Arrivals at the line's own code, and its turns.
-    fn visits(&self, own: Instance, flow: &mut Flow) -> u128 {
+    fn visits(&self, own: Instance, whose: Option<Whose<'_>>, flow: &mut Flow) -> u128 {
         let function = self.function;
         let by_jumps = self.visiting_jumps(own, flow);
         let nodes = &self.nodes;
@@ -179,7 +189,11 @@ impl<'p> Visits<'p> {
             reached.sort_unstable();
         }
         let blank = flow.add_blank_between(&mut reached);
-        let arrivals = flow.arrivals(&reached, passages);
+        let arrivals = flow.arrivals_but(&reached, passages, |from| match whose {
+            None => false,
+            Some(Whose::All) => true,
+            Some(Whose::Of(nodes)) => nodes.binary_search(&from).is_ok(),
+        });
         reached.extend(passages);
         reached.sort_unstable();
         reached.dedup();

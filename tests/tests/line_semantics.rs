@@ -132,6 +132,41 @@ fn instantiations_are_summed() {
     assert!(ledger.contains("\n2 copies, 12 executions, "), "{ledger}");
 }
 
+const CONSTRUCTORS: &str = "\
+#include <string>
+#include <vector>
+struct Members {
+  int a = 1;
+  std::vector<int> b{a, 2}; //= member
+  std::string c = \"three\";
+  Members() {} //= on one line
+  explicit Members(int n) //= on several
+      : a(n), c(std::to_string(n)) {
+    b.push_back(n); //= body
+  }
+  Members(int n, int m) { for (int i = n; i < m; i++) b.push_back(i); } //= with a loop
+  std::string d{\"four\"};
+};
+int main() {
+  size_t sum = 0;
+  for (int i = 0; i < 10; i++)
+    sum += Members().b.size() + Members(i).b.size() + Members(i).b.size() + Members(0, 5).b.size();
+  return sum == 0;
+}
+";
+
+/// Control comes back to a constructor's first line from those at which the class initialises its members: that is no other visit.
+#[test]
+fn constructors_count_their_entries() {
+    let sandbox = Sandbox::new("constructors");
+    // The test of a loop stands behind its body from -O1 on.
+    for (level, turns) in [("-O0", 5), ("-O1", 4)] {
+        let lines = lines(&sandbox, "bbprof-c++", "a.cpp", CONSTRUCTORS, &[level, "-g", "-fno-inline"]);
+        assert_eq!((lines["on one line"], lines["on several"], lines["body"], lines["member"]), (10, 20, 20, 40), "{level}");
+        assert_eq!(lines["with a loop"], 10 * (1 + turns), "{level}");
+    }
+}
+
 const LOOP: &str = "\
 int a[1003], b[1003];
 __attribute__((noinline)) void add(int n) {
