@@ -5,15 +5,15 @@
 //! Where the counter placement leaves edges open (`blocks`, `patterns`), an instance counts what its hottest node counts.
 
 use crate::arrivals::Flow;
-use crate::branches::branches_of;
 use crate::line_parts::{Instance, Part, instance, jump};
 use crate::scopes::{InlinedCopy, Scope, inlined_copies};
 use crate::silent_copies::leave_out;
+use crate::source_branches::{BranchKey, BranchSums, CopyBranch, Outcome, branches_in};
 use crate::view::FunctionView;
 use crate::visits::{Place, Visits, Whose};
 use crate::{FileId, Profile};
-use bbprof_format::manifest::{Callee, EdgeKind};
-use bbprof_format::{Digest, is_lambda_invoker, is_thunk};
+use bbprof_format::manifest::Callee;
+use bbprof_format::{is_lambda_invoker, is_thunk};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -32,8 +32,7 @@ pub struct SourceLines {
     pub lines: BTreeMap<u32, Line>,
     /// The functions defined here, by line of definition and linker symbol.
     pub functions: BTreeMap<(u32, String), SourceFunction>,
-    /// Branches, by line, function of the program that holds them, and node: the sums over functions that are alike (a `static` one of a header in several
-    /// modules or images).
+    /// Branches: the sums over all copies.
     pub branches: BTreeMap<BranchKey, Vec<Outcome>>,
 }
 
@@ -55,30 +54,6 @@ pub struct SourceFunction {
     pub inlined: u128,
     /// The last line that has code of it.
     pub last_line: u32,
-}
-
-/// Which branch: its line, then its place in the code, which only orders them.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub struct BranchKey {
-    /// Source line of the branch.
-    pub line: u32,
-    /// Column there; 0 = unknown.
-    pub column: u32,
-    /// Linker symbol of the function that holds it.
-    pub symbol: String,
-    /// Shape of that function: others by its name may have other branches there.
-    pub shape: Digest,
-    /// The node that ends in it.
-    pub node: u32,
-}
-
-/// One way that a branch can go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outcome {
-    /// How often it went this way; `None` where the placement leaves it open.
-    pub count: Option<u64>,
-    /// Whether it leads to a landing pad.
-    pub unwinds: bool,
 }
 
 impl SourceLines {
@@ -136,6 +111,7 @@ impl LineTable {
             let sums = same_file.chunk_by(|a, b| a.1 == b.1).map(|same_line| (same_line[0].1, sum(same_line)));
             table.files.entry(same_file[0].0).or_default().lines = sums.collect();
         }
+        let mut branches = BranchSums::default();
         for part in parts {
             for (file, line, symbol, function) in part.functions {
                 let functions = &mut table.files.entry(file).or_default().functions;
@@ -144,19 +120,12 @@ impl LineTable {
                 total.inlined += function.inlined;
                 total.last_line = total.last_line.max(function.last_line);
             }
-            for (file, key, outcomes) in part.branches {
-                let branches = &mut table.files.entry(file).or_default().branches;
-                branches.entry(key).and_modify(|sum| add_ways(sum, &outcomes)).or_insert(outcomes);
-            }
+            part.branches.into_iter().for_each(|branch| branches.add(branch));
+        }
+        for (file, key, ways) in branches.into_branches() {
+            table.files.entry(file).or_default().branches.insert(key, ways);
         }
         table
-    }
-}
-
-/// Adds the ways of a branch to those of the same one in another copy of its function.
-pub fn add_ways(sum: &mut [Outcome], more: &[Outcome]) {
-    for (sum, more) in sum.iter_mut().zip(more) {
-        sum.count = sum.count.zip(more.count).and_then(|(a, b)| a.checked_add(b));
     }
 }
 
@@ -200,7 +169,7 @@ struct FunctionLines<'p> {
     hidden: Option<Scope>,
     lines: Vec<(FileId, u32, Line)>,
     functions: Vec<(FileId, u32, &'p str, SourceFunction)>,
-    branches: Vec<(FileId, BranchKey, Vec<Outcome>)>,
+    branches: Vec<CopyBranch<'p>>,
 }
 
 impl<'p> FunctionLines<'p> {
@@ -209,7 +178,7 @@ impl<'p> FunctionLines<'p> {
         let hidden = is_of_test_harness(function).then_some((function.manifest.symbol, None));
         let symbol = function.symbol();
         let mut lines = Self { symbol, scopes, hidden, lines: Vec::new(), functions: Vec::new(), branches: Vec::new() };
-        lines.add_branches(function, &flow);
+        lines.branches = branches_in(function, &flow, |scope| lines.has(scope));
         let executed = |(scope, copy): (Scope, InlinedCopy<'p>)| {
             let executions = copy.executions(function, &mut flow);
             (scope, (copy, executions))
@@ -287,21 +256,6 @@ impl<'p> FunctionLines<'p> {
     /// Whether what stands in this scope is to be counted.
     fn has(&self, scope: &Scope) -> bool {
         self.hidden.as_ref() != Some(scope) && self.scopes.as_ref().is_none_or(|scopes| scopes.contains(scope))
-    }
-
-    /// The branches whose line is known.
-    fn add_branches(&mut self, function: FunctionView<'p>, flow: &Flow) {
-        let outcome = |way: &crate::BlockEdge| Outcome { count: way.count, unwinds: way.kind == EdgeKind::Unwind };
-        for branch in branches_of(function, flow) {
-            let Some(((file, line), location)) = branch.place.zip(branch.location) else { continue };
-            let location = &function.module.locations[location.0 as usize];
-            let (scope, ..) = instance(location);
-            if self.has(&scope) {
-                let (symbol, shape) = (self.symbol.to_owned(), function.manifest.shape);
-                let key = BranchKey { line, column: location.column, symbol, shape, node: branch.node };
-                self.branches.push((file, key, branch.ways.iter().map(outcome).collect()));
-            }
-        }
     }
 
     /// The function itself, and one entry for each inlined copy of another; a copy holds what is inlined into it.

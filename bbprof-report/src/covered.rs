@@ -8,8 +8,7 @@
 
 use crate::exclusions::{SourceReader, exclude};
 use bbprof_profile::{
-    BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, add_ways, demangle, is_of_doctests, is_of_toolchain,
-    source_name,
+    BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, demangle, is_of_doctests, is_of_toolchain, source_name,
 };
 use std::collections::BTreeMap;
 
@@ -123,8 +122,9 @@ fn branches(source: &SourceLines) -> (Vec<CoveredBranches>, u64) {
         outcomes.iter().filter(|outcome| !outcome.unwinds).map(|outcome| outcome.count).collect()
     };
     let (mut covered, mut open) = (Vec::new(), 0);
-    for of_line in merged_instantiations(source).chunk_by(|(a, _), (b, _)| a == b) {
-        let line = of_line[0].0;
+    let all: Vec<(&BranchKey, &Vec<Outcome>)> = source.branches.iter().collect();
+    for of_line in all.chunk_by(|(a, _), (b, _)| a.line == b.line) {
+        let line = of_line[0].0.line;
         let is_reached = source.lines.get(&line).is_some_and(|line| line.count > 0);
         open += of_line.iter().filter(|(_, outcomes)| known_ways(outcomes).is_none()).count() as u64;
         let ways: Vec<Vec<u64>> = of_line.iter().filter_map(|(_, outcomes)| known_ways(outcomes)).collect();
@@ -133,20 +133,4 @@ fn branches(source: &SourceLines) -> (Vec<CoveredBranches>, u64) {
         }
     }
     (covered, open)
-}
-
-/// Instantiations of one function have the same branches: where place, position among those of the place, and number of ways agree, they are one branch.
-fn merged_instantiations(source: &SourceLines) -> Vec<(u32, Vec<Outcome>)> {
-    let mut merged: BTreeMap<_, Vec<Outcome>> = BTreeMap::new();
-    let all: Vec<(&BranchKey, &Vec<Outcome>)> = source.branches.iter().collect();
-    let is_together =
-        |a: &BranchKey, b: &BranchKey| (a.line, a.column, &a.symbol, a.shape) == (b.line, b.column, &b.symbol, b.shape);
-    for together in all.chunk_by(|(a, _), (b, _)| is_together(a, b)) {
-        let name = source_name(&demangle(&together[0].0.symbol));
-        for (position, (key, outcomes)) in together.iter().enumerate() {
-            let sum = merged.entry((key.line, key.column, name.clone(), position, outcomes.len()));
-            sum.and_modify(|sum| add_ways(sum, outcomes)).or_insert_with(|| (*outcomes).clone());
-        }
-    }
-    merged.into_iter().map(|((line, ..), outcomes)| (line, outcomes)).collect()
 }

@@ -351,6 +351,60 @@ fn branches_of_copies_are_summed() {
     assert_eq!(ways, ["BRDA:2,0,0,10", "BRDA:2,0,1,0", "BRDA:2,1,0,0", "BRDA:2,1,1,10"]);
 }
 
+const TURNED_ROUND: &str = "\
+#include <cstdio>
+template <typename T> __attribute__((noinline)) int differ(T a, T b) {
+  if (a != b) {
+    std::puts(\"differ\");
+    return 1;
+  }
+  return 0;
+}
+static inline int checked(int n) {
+  if (n > 90)
+    std::puts(\"large\");
+  return n;
+}
+static inline bool ends_in_ones(int n) {
+  return (n & 7) == 7;
+}
+static inline void tell(int n) {
+  if (ends_in_ones(n))
+    std::puts(\"ones\");
+}
+__attribute__((noinline)) int first(int n) { tell(n); return checked(n) + 1; }
+__attribute__((noinline)) int second(int n) { tell(n); return checked(n) * 3; }
+int main() {
+  int sum = 0;
+  for (int i = 0; i < 10; i++)
+    sum += differ(i, i) + differ(i * 0.5, i * 0.5) + first(i) + second(i + 85);
+  return sum == 0;
+}
+";
+
+/// LLVM exchanges the ways of `a != b` for integers, and not for floating-point numbers; inlined copies are copies, too.
+#[test]
+fn branches_of_copies_are_summed_by_where_they_lead() {
+    let sandbox = Sandbox::new("turned");
+    let (source, binary, raw) = (sandbox.write("a.cpp", TURNED_ROUND), sandbox.join("turned"), sandbox.join("turned.bbraw"));
+    Run::new(tool("bbprof-c++")).args(["-O2", "-g"]).arg(&source).arg("-o").arg(&binary).ok();
+    Run::new(&binary).env("BBPROF_OUT", &raw).ok();
+    let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(&raw).ok().text();
+    let ways = |line: &str| {
+        let mut ways: Vec<&str> = trace.lines().filter_map(|record| record.strip_prefix("BRDA:")?.strip_prefix(line)).collect();
+        ways.sort_unstable_by_key(|way| way.rsplit(',').next().map(str::len));
+        ways
+    };
+    let counts = |line: &str| ways(line).iter().map(|way| way.rsplit(',').next().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(counts("3,"), ["0", "20"], "{trace}");
+    assert_eq!(counts("10,"), ["4", "16"], "{trace}");
+    assert_eq!(counts("15,"), ["2", "18"], "{trace}");
+    let shown = Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg("a.cpp").ok().text();
+    let of_line =
+        |line: &str| shown.split_once(line).unwrap().1.lines().skip(1).take_while(|line| line.contains("branch: ")).count();
+    assert_eq!((of_line("if (a != b) {"), of_line("if (n > 90)")), (1, 1), "{shown}");
+}
+
 const TESTED: &str = "\
 //! A comment.
 
