@@ -1,5 +1,7 @@
 //! The name that all instantiations of a function share.
 
+use std::borrow::Cow;
+
 /// A demangled name (Rust, C++) without generic arguments, parameters and return type: instantiations of one function have one. What is inside of a function
 /// (lambdas, closures, local types) has a name of its own, and operators keep theirs.
 #[must_use]
@@ -19,6 +21,18 @@ pub fn without_parameters(name: &str) -> String {
 pub fn source_name(name: &str) -> String {
     let plain = without_generics(name);
     if without_parameters(name) == plain { name.split(" [clone ").next().unwrap_or(name).to_owned() } else { plain }
+}
+
+/// A demangled name as the source has it: without the tags that GNU's C++ library gives to functions that return strings or lists, `name[abi:cxx11](int)`.
+#[must_use]
+pub fn without_abi_tags(name: &str) -> Cow<'_, str> {
+    let mut plain = Cow::Borrowed(name);
+    while let Some(begin) = plain.find("[abi:")
+        && let Some(length) = plain[begin..].find(']')
+    {
+        plain.to_mut().replace_range(begin..=begin + length, "");
+    }
+    plain
 }
 
 /// A demangled name of Rust without the arguments of functions, `::<u8>`, which its newer symbols tell; those of types stay.

@@ -59,7 +59,7 @@ pub use call_view::{CallView, CalleeView};
 pub use diff::{Change, Diff, EarlierLines, FunctionDiff, MatchedBy, Side, earlier_lines};
 pub use error::ProfileError;
 pub use frame::Frame;
-pub use generic_name::{source_name, without_generics, without_parameters, without_turbofish};
+pub use generic_name::{source_name, without_abi_tags, without_generics, without_parameters, without_turbofish};
 pub use image::{Image, LinkedModule};
 pub use interrupted::Interruptible;
 pub use ledger::{CodeCopy, Inlined, LedgerEntry};

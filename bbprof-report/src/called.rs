@@ -1,7 +1,7 @@
 //! What users may call a function.
 
 use crate::place::short_name;
-use bbprof_profile::{demangle, without_generics, without_parameters};
+use bbprof_profile::{demangle, without_abi_tags, without_generics, without_parameters};
 
 /// Whether this word calls the function with this linker symbol and demangled name.
 pub(crate) type IsCalled = fn(word: &str, symbol: &str, name: &str) -> bool;
@@ -39,9 +39,10 @@ fn of_type(name: &str) -> Option<String> {
     Some(format!("{of}::{method}"))
 }
 
-/// Whether a name is this word, or ends in it.
+/// Whether a name is this word, or ends in it, with its ABI tags or without.
 fn is_end(word: &str, name: &str) -> bool {
-    name.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with("::"))
+    let ends = |name: &str| name.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with("::"));
+    ends(name) || ends(&without_abi_tags(name))
 }
 
 /// A word of a command line, quoted if a shell would take it for something else.
@@ -59,6 +60,7 @@ mod tests {
         let template = ("_Z2idIiET_S0_", "int id<int>(int)");
         let member = ("_ZN1a1S3getEi", "a::S::get(int)");
         let lambda = ("_ZZ4mainENK3$_0clEi", "main::$_0::operator()(int) const");
+        let tagged = ("_ZN1S4nameB5cxx11Ei", "S::name[abi:cxx11](int)");
         let less = ("_ZNK2OpltERKS_", "Op::operator<(Op const&) const");
         for (word, (symbol, name), way) in [
             ("_Z2idIiET_S0_", template, Some(0)),
@@ -78,6 +80,10 @@ mod tests {
             ("main", lambda, None),
             ("Op::operator<", less, Some(2)),
             ("Op::operator<<", less, None),
+            ("S::name", tagged, Some(2)),
+            ("name(int)", tagged, Some(1)),
+            ("name[abi:cxx11]", tagged, Some(2)),
+            ("ame", tagged, None),
             ("std::vector<..>::push_back", ("v", "std::vector<int, std::allocator<int> >::push_back(int const&)"), Some(3)),
             ("vector::push_back", ("v", "std::vector<int, std::allocator<int> >::push_back(int const&)"), Some(4)),
             ("clone", ("c", "<a::B as core::clone::Clone>::clone"), Some(1)),

@@ -4,7 +4,7 @@ use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::place::{place, short_name};
 use crate::table::{Paint, Style, Table, warmth};
-use bbprof_profile::{CodeCopy, LedgerEntry, Profile};
+use bbprof_profile::{CodeCopy, LedgerEntry, Profile, without_abi_tags};
 use std::io::{self, Write};
 
 /// Size in bytes of the machine code of a function: by path of the image, and linker symbol; `None` where it is not known.
@@ -62,7 +62,8 @@ pub fn write_copies(
 ) -> io::Result<usize> {
     // C++ puts the type of the result before the name of a template's instantiation.
     let ends_before = |before: &str| before.is_empty() || before.ends_with("::") || before.ends_with(' ');
-    let is_wanted = |name: &str| name.strip_suffix(wanted).is_some_and(ends_before);
+    let is_called = |name: &str| name.strip_suffix(wanted).is_some_and(ends_before);
+    let is_wanted = |name: &str| is_called(name) || is_called(&without_abi_tags(name));
     let ledger = profile.ledger();
     let found: Vec<&LedgerEntry<'_>> = ledger.iter().filter(|entry| is_wanted(&entry.name)).collect();
     for (position, entry) in found.iter().enumerate() {
