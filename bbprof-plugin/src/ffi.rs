@@ -163,6 +163,7 @@ fn read_options(plugin: &Path) -> Result<Options, String> {
         options.frequencies = Some(frequencies);
     }
     options.doctest = Doctest::from_environment();
+    options.is_incremental = std::env::var_os("BBPROF_INCREMENTAL").is_some();
     Ok(options)
 }
 

@@ -78,6 +78,8 @@ pub(crate) struct Options {
     pub frequencies: Option<Frequencies>,
     /// The source that the module is a doctest of.
     pub doctest: Option<Doctest>,
+    /// Whether later compilations, of other texts, may take over what is compiled now: rustc does, incrementally, where no line has moved.
+    pub is_incremental: bool,
     pub include_fn: Vec<Regex>,
     pub exclude_fn: Vec<Regex>,
     pub include_file: Vec<GlobMatcher>,
@@ -100,6 +102,7 @@ impl Default for Options {
             weights: None,
             frequencies: None,
             doctest: None,
+            is_incremental: false,
             include_fn: Vec::new(),
             exclude_fn: Vec::new(),
             include_file: Vec::new(),

@@ -201,7 +201,8 @@ impl ModulePlanner<'_> {
             mode: options.mode,
             strings: self.strings.into_list(),
             locations: view.locations.iter().map(location).collect(),
-            checksums: checksums(view),
+            // A later text would be taken for one that was not compiled.
+            checksums: if options.is_incremental { Vec::new() } else { checksums(view) },
             functions: self.functions,
             skipped: self.skipped,
         };

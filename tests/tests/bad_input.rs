@@ -339,7 +339,7 @@ fn sources_that_are_not_what_was_compiled() {
     let source = sandbox.write("src/main.rs", "fn main() {\n    println!(\"2\");\n}\n");
     sandbox.write("Cargo.toml", "[package]\nname = \"texts\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
     let run = Run::new(tool("cargo-bbprof")).args(["bbprof", "run", "--quiet", "--no-report"]).in_folder(sandbox.path());
-    run.env("BBPROF_OUT", sandbox.join("rust.bbraw")).ok();
+    run.env("BBPROF_OUT", sandbox.join("rust.bbraw")).env("CARGO_INCREMENTAL", "0").ok();
     let (parcel, run) = profiled();
     for (source, raw, function) in
         [(source, sandbox.join("rust.bbraw"), "texts::main"), (parcel.source().join("shelf.c"), run.raw, "shelf_put")]

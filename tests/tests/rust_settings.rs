@@ -454,3 +454,26 @@ fn lines_of_doctests() {
         assert_eq!((lines.get(&7), lines.get(&8)), (Some(&5), Some(&5)), "{edition}: {lines:?}");
     }
 }
+
+/// Incrementally, rustc takes over what it compiled from an earlier text where no line has moved: the source is what was compiled all the same.
+#[test]
+fn sources_of_incremental_builds() {
+    let sandbox = Sandbox::new("incremental");
+    let text = "fn main() {\n    println!(\"2\");\n}\n";
+    let source = sandbox.write("src/main.rs", text);
+    sandbox.write("Cargo.toml", "[package]\nname = \"texts\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
+    let raw = sandbox.join("rust.bbraw");
+    let profile = || {
+        let run = Run::new(tool("cargo-bbprof")).args(["bbprof", "run", "--quiet", "--no-report"]).in_folder(sandbox.path());
+        run.env("BBPROF_OUT", &raw).env("CARGO_INCREMENTAL", "1").ok();
+    };
+    let annotate = || Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg("texts::main").ok().stderr;
+    profile();
+    assert_eq!(annotate(), "");
+    std::fs::write(&source, format!("{text}// More.\n")).unwrap();
+    profile();
+    assert_eq!(annotate(), "");
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    std::fs::File::options().append(true).open(&source).unwrap().set_modified(later).unwrap();
+    assert!(annotate().contains("was modified after the program was linked"), "{}", annotate());
+}

@@ -146,8 +146,12 @@ fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Re
     Ok(())
 }
 
-/// Lines, which do not change code, where no debug information was asked for; the plugin takes them away again.
+/// Lines, which do not change code, where no debug information was asked for; the plugin takes them away again. It has to know
+/// whether the compilation is incremental.
 fn complete(command: &mut Command, seen: &Seen) {
+    if seen.is_incremental {
+        command.env("BBPROF_INCREMENTAL", "1");
+    }
     if !seen.has_debug_info {
         command.arg("-Cdebuginfo=line-directives-only");
     }
@@ -182,6 +186,8 @@ struct Seen {
     wants_linker_lto: bool,
     /// `-Cno-prepopulate-passes`.
     has_no_passes: bool,
+    /// `-Cincremental=FOLDER`.
+    is_incremental: bool,
     /// The last `-C linker=`.
     linker: Option<OsString>,
 }
@@ -237,6 +243,8 @@ impl Seen {
             self.linker = Some(linker.into());
         } else if let Some(how) = option.strip_prefix("linker-plugin-lto") {
             self.wants_linker_lto = !["=n", "=no", "=off", "=false"].contains(&how);
+        } else if option.starts_with("incremental=") {
+            self.is_incremental = true;
         } else if let Some(how) = option.strip_prefix("no-prepopulate-passes") {
             self.has_no_passes = !["=n", "=no", "=off", "=false"].contains(&how);
         }
@@ -326,6 +334,12 @@ mod tests {
         assert!(
             !seen("-Cinstrument-coverage -Cinstrument-coverage=off").has_coverage && !seen("-Cinstrument-coverage=0").has_coverage
         );
+    }
+
+    #[test]
+    fn incremental_compilations_are_noticed() {
+        assert!(seen("-C incremental=/x").is_incremental && seen("--codegen=incremental=/x").is_incremental);
+        assert!(!seen("--crate-name incremental -C debuginfo=2").is_incremental);
     }
 
     #[test]
