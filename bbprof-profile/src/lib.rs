@@ -43,6 +43,7 @@ mod silent_copies;
 mod solve;
 mod source;
 mod source_branches;
+mod test_harness;
 mod uncounted;
 mod view;
 mod visits;

@@ -9,10 +9,10 @@ use crate::line_parts::{Instance, Part, instance, jump};
 use crate::scopes::{InlinedCopy, Scope, inlined_copies};
 use crate::silent_copies::leave_out;
 use crate::source_branches::{BranchKey, BranchSums, CopyBranch, Outcome, branches_in};
+use crate::test_harness::made_to_run_tests;
 use crate::view::FunctionView;
 use crate::visits::{Place, Visits, Whose};
 use crate::{FileId, Profile};
-use bbprof_format::manifest::Callee;
 use bbprof_format::{is_lambda_invoker, is_thunk};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,7 +166,7 @@ struct FunctionLines<'p> {
     /// The inlined copies to which they belong; `None` = all of the function.
     scopes: Option<BTreeSet<Scope>>,
     /// What has no lines: code that rustc's test harness made at those of the tests.
-    hidden: Option<Scope>,
+    hidden: BTreeSet<Scope>,
     lines: Vec<(FileId, u32, Line)>,
     functions: Vec<(FileId, u32, &'p str, SourceFunction)>,
     branches: Vec<CopyBranch<'p>>,
@@ -175,15 +175,14 @@ struct FunctionLines<'p> {
 impl<'p> FunctionLines<'p> {
     fn new(function: FunctionView<'p>, scopes: Option<BTreeSet<Scope>>) -> Self {
         let mut flow = Flow::of(function);
-        let hidden = is_of_test_harness(function).then_some((function.manifest.symbol, None));
-        let symbol = function.symbol();
-        let mut lines = Self { symbol, scopes, hidden, lines: Vec::new(), functions: Vec::new(), branches: Vec::new() };
-        lines.branches = branches_in(function, &flow, |scope| lines.has(scope));
         let executed = |(scope, copy): (Scope, InlinedCopy<'p>)| {
             let executions = copy.executions(function, &mut flow);
             (scope, (copy, executions))
         };
         let copies: Copies<'p> = inlined_copies(function).into_iter().map(executed).collect();
+        let (symbol, hidden) = (function.symbol(), made_to_run_tests(function, copies.keys()));
+        let mut lines = Self { symbol, scopes, hidden, lines: Vec::new(), functions: Vec::new(), branches: Vec::new() };
+        lines.branches = branches_in(function, &flow, |scope| lines.has(scope));
         lines.add_lines(function, &copies, &mut flow);
         lines.add_source_functions(function, &copies);
         lines
@@ -255,7 +254,7 @@ impl<'p> FunctionLines<'p> {
 
     /// Whether what stands in this scope is to be counted.
     fn has(&self, scope: &Scope) -> bool {
-        self.hidden.as_ref() != Some(scope) && self.scopes.as_ref().is_none_or(|scopes| scopes.contains(scope))
+        !self.hidden.contains(scope) && self.scopes.as_ref().is_none_or(|scopes| scopes.contains(scope))
     }
 
     /// The function itself, and one entry for each inlined copy of another; a copy holds what is inlined into it.
@@ -289,14 +288,6 @@ impl<'p> FunctionLines<'p> {
             }
         }
     }
-}
-
-/// Whether rustc made a function to run tests: the closure that calls one (`assert_test_result`), or `main`. It gives them the lines of the test, and the
-/// crate's first.
-fn is_of_test_harness(function: FunctionView<'_>) -> bool {
-    let is_harness = |symbol: &str| symbol.contains("4test18assert_test_result") || symbol.contains("4test16test_main_static");
-    let mut calls = function.manifest.nodes.iter().flat_map(|node| &node.calls);
-    calls.any(|call| matches!(call.callee, Callee::Symbol(symbol) if is_harness(function.module.string(symbol))))
 }
 
 /// Whether code was made to call another function whose lines it goes by: control arrives at these there.
