@@ -177,11 +177,42 @@ static StringRef directoryOf(const Module &M) {
   return Directory;
 }
 
-FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &Noted, bool KeepText, bool OnlyTagged, bool Optimized)
+// rustc calls compile units SOURCE/@/NAME.
+static std::string crateOf(const DICompileUnit &Unit) { return (Unit.getDirectory() + "\n" + Unit.getFilename().split("/@/").first).str(); }
+
+void noteCrates(const Module &M, Crates &Tagged) {
+  for (const Function &F : M)
+    if (const DISubprogram *Subprogram = F.getSubprogram(); Subprogram && Subprogram->getUnit() && F.hasFnAttribute(TagAttribute))
+      Tagged.insert(crateOf(*Subprogram->getUnit()));
+}
+
+// Whether code of these crates is inlined there.
+static bool hasInlined(const Function &F, const Crates &Tagged, DenseMap<const DICompileUnit *, bool> &IsTagged) {
+  auto IsOfThese = [&](const DICompileUnit *Unit) {
+    auto [Known, New] = IsTagged.try_emplace(Unit, false);
+    if (New && Unit)
+      Known->second = Tagged.count(crateOf(*Unit)) != 0;
+    return Known->second;
+  };
+  for (const Instruction &I : instructions(F))
+    for (const DILocation *L = I.getDebugLoc().get(); L; L = L->getInlinedAt())
+      if (const DISubprogram *Source = L->getScope()->getSubprogram(); Source && Source != F.getSubprogram() && IsOfThese(Source->getUnit()))
+        return true;
+  return false;
+}
+
+FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &Noted, const Crates &Tagged, bool KeepText,
+                       bool OnlyTagged, bool Optimized)
     : ForIFuncs(resolversAndHelpers(M)), Noted(Noted), Optimized(Optimized) {
+  DenseMap<const DICompileUnit *, bool> IsTagged;
   for (Function &F : M) {
-    if (F.isDeclaration() || F.hasFnAttribute(DoneAttribute) || (OnlyTagged && !F.hasFnAttribute(TagAttribute)))
+    if (F.isDeclaration() || F.hasFnAttribute(DoneAttribute))
       continue;
+    if (OnlyTagged && !F.hasFnAttribute(TagAttribute)) {
+      if (!F.hasAvailableExternallyLinkage() && hasInlined(F, Tagged, IsTagged))
+        Functions.emplace_back().IR = &F;
+      continue;
+    }
     FunctionPositions[&F] = static_cast<uint32_t>(Functions.size());
     Functions.emplace_back().IR = &F;
   }
@@ -281,7 +312,8 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
       Out.file = path(File) + 1;
     Out.line = Subprogram->getLine();
   }
-  if (const char *Reason = reasonToSkip(F, ForIFuncs)) {
+  const char *Untagged = "of a crate that is not counted: nor is what link-time optimisation inlined there of one that is";
+  if (const char *Reason = FunctionPositions.contains(&F) ? reasonToSkip(F, ForIFuncs) : Untagged) {
     Out.skip_reason = string(Reason) + 1;
     Out.exact = 0;
     return;

@@ -14,6 +14,7 @@
 #include "llvm/IR/PassManager.h"
 
 #include <deque>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,10 +47,16 @@ class InstructionTexts;
 using Symbols = llvm::DenseMap<const llvm::DISubprogram *, std::string>;
 void noteSymbols(const llvm::Module &M, Symbols &Noted);
 
+// Crates that have tagged functions in a module; taken before link-time optimisation inlines these.
+using Crates = std::set<std::string>;
+void noteCrates(const llvm::Module &M, Crates &Tagged);
+
 class FlatModule {
 public:
-  // Declarations, functions that have their counters and, with OnlyTagged, those without the tag do not exist for bbprof.
-  FlatModule(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, const Symbols &Noted, bool KeepText, bool OnlyTagged, bool Optimized);
+  // Declarations, functions that have their counters and, with OnlyTagged, those without the tag do not exist for bbprof; of the latter, those with inlined
+  // code of crates that have it are told.
+  FlatModule(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, const Symbols &Noted, const Crates &Tagged, bool KeepText,
+             bool OnlyTagged, bool Optimized);
 
   const BbprofModuleView &view() const { return View; }
   FlatFunction &function(size_t Position) { return Functions[Position]; }

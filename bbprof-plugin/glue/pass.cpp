@@ -34,6 +34,21 @@ public:
 };
 
 using Symbols = std::shared_ptr<bbprof::Symbols>;
+using Crates = std::shared_ptr<bbprof::Crates>;
+
+class NoteCratesPass : public PassInfoMixin<NoteCratesPass> {
+public:
+  explicit NoteCratesPass(Crates Tagged) : Tagged(std::move(Tagged)) {}
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    bbprof::noteCrates(M, *Tagged);
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+
+private:
+  Crates Tagged;
+};
 
 class NoteSymbolsPass : public PassInfoMixin<NoteSymbolsPass> {
 public:
@@ -51,14 +66,14 @@ private:
 
 class InstrumentPass : public PassInfoMixin<InstrumentPass> {
 public:
-  InstrumentPass(Symbols Noted, bool OnlyTagged, OptimizationLevel Level)
-      : Noted(std::move(Noted)), OnlyTagged(OnlyTagged), Optimized(Level != OptimizationLevel::O0) {}
+  InstrumentPass(Symbols Noted, Crates Tagged, bool OnlyTagged, OptimizationLevel Level)
+      : Noted(std::move(Noted)), Tagged(std::move(Tagged)), OnlyTagged(OnlyTagged), Optimized(Level != OptimizationLevel::O0) {}
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
     bbprof::dropOwnScripts(M);
     bbprof::shareAgain(M);
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-    bbprof::FlatModule Flat(M, FAM, *Noted, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
+    bbprof::FlatModule Flat(M, FAM, *Noted, *Tagged, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
     if (Flat.numFunctions() != 0)
       instrument(M, Flat, FAM);
     bbprof::dropOwnLines(M);
@@ -77,16 +92,17 @@ private:
   }
 
   Symbols Noted;
+  Crates Tagged;
   bool OnlyTagged;
   bool Optimized;
 };
 
-void optimizerLast(ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase, const Symbols &Noted) {
+void optimizerLast(ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase, const Symbols &Noted, const Crates &Tagged) {
   bool PreLink = Phase == ThinOrFullLTOPhase::ThinLTOPreLink || Phase == ThinOrFullLTOPhase::FullLTOPreLink;
   if (PreLink && Level != OptimizationLevel::O0)
     MPM.addPass(TagPass());
   else
-    MPM.addPass(InstrumentPass(Noted, Phase == ThinOrFullLTOPhase::ThinLTOPostLink, Level));
+    MPM.addPass(InstrumentPass(Noted, Tagged, Phase == ThinOrFullLTOPhase::ThinLTOPostLink, Level));
 }
 
 // A plugin for one LLVM in a compiler built on another would crash in ways that explain nothing.
@@ -110,12 +126,19 @@ void registerPasses(PassBuilder &PB) {
   if (const char *Message = bbprof_load_options(Path))
     report_fatal_error(Message, false);
   auto Noted = std::make_shared<bbprof::Symbols>();
+  auto Tagged = std::make_shared<bbprof::Crates>();
   PB.registerPipelineStartEPCallback([Noted](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(NoteSymbolsPass(Noted)); });
-  PB.registerOptimizerLastEPCallback([Noted](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
-    optimizerLast(MPM, Level, Phase, Noted);
+  PB.registerPipelineEarlySimplificationEPCallback([Tagged](ModulePassManager &MPM, OptimizationLevel, ThinOrFullLTOPhase Phase) {
+    if (Phase == ThinOrFullLTOPhase::ThinLTOPostLink)
+      MPM.addPass(NoteCratesPass(Tagged));
+  });
+  PB.registerFullLinkTimeOptimizationEarlyEPCallback(
+      [Tagged](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(NoteCratesPass(Tagged)); });
+  PB.registerOptimizerLastEPCallback([Noted, Tagged](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
+    optimizerLast(MPM, Level, Phase, Noted, Tagged);
   });
   PB.registerFullLinkTimeOptimizationLastEPCallback(
-      [Noted](ModulePassManager &MPM, OptimizationLevel Level) { MPM.addPass(InstrumentPass(Noted, true, Level)); });
+      [Noted, Tagged](ModulePassManager &MPM, OptimizationLevel Level) { MPM.addPass(InstrumentPass(Noted, Tagged, true, Level)); });
 }
 
 } // namespace

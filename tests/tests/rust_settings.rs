@@ -124,6 +124,33 @@ fn unoptimised_code_in_fat_lto() {
     }
 }
 
+/// What link-time optimisation inlines into the standard library, which is not counted, is told.
+#[test]
+fn allocators_inlined_by_lto() {
+    let sandbox = Sandbox::new("lto-alloc");
+    sandbox.write(
+        "Cargo.toml",
+        "[package]\nname = \"pools\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[profile.release]\nlto = \"fat\"\n\n[profile.thin]\ninherits = \"release\"\nlto = \"thin\"\n\n[workspace]\n",
+    );
+    sandbox.write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"pools\"\nversion = \"0.1.0\"\n");
+    sandbox.write(
+        "src/main.rs",
+        "use std::alloc::{GlobalAlloc, Layout, System};\nstruct Pool;\nunsafe impl GlobalAlloc for Pool {\n    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {\n        \
+         unsafe { System.alloc(std::hint::black_box(layout)) }\n    }\n    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {\n        unsafe { System.dealloc(at, layout) }\n    }\n}\n\
+         #[global_allocator]\nstatic POOL: Pool = Pool;\n\nfn main() {\n    std::thread::spawn(|| println!(\"{:?}\", vec![1])).join().unwrap();\n}\n",
+    );
+    let package = Cargo::new(sandbox.path(), sandbox.join("target"));
+    let told = |options: &[&str], out: &str| {
+        let raw = sandbox.join(out);
+        package.bbprof("run", &[&["--quiet", "--no-report"], options].concat()).env("BBPROF_OUT", &raw).ok();
+        let verified = Run::new(tool("bbprof")).args(["verify", "--skipped"]).arg(raw).ok().text();
+        verified.matches("of a crate that is not counted").count()
+    };
+    assert_eq!(told(&[], "debug.bbraw"), 0);
+    assert!(told(&["--release"], "release.bbraw") > 0);
+    assert!(told(&["--profile", "thin"], "thin.bbraw") > 0);
+}
+
 #[test]
 fn configuration_with_flags_linker_and_wrapper() {
     let sandbox = Sandbox::new("config");
