@@ -9,6 +9,7 @@ mod killed;
 mod packages;
 mod run;
 mod signals;
+mod tried_out;
 mod wrapper;
 
 pub(crate) use args::{CargoOptions, split};

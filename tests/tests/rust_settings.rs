@@ -327,6 +327,33 @@ fn workspace(sandbox: &Sandbox) -> Cargo {
     Cargo::new(sandbox.path(), sandbox.join("target"))
 }
 
+/// What `configure` and CMake try out in build scripts, and remove, is no part of the run.
+#[test]
+fn programs_that_build_scripts_try_out() {
+    let sandbox = Sandbox::new("tried-out");
+    sandbox.write(
+        "Cargo.toml",
+        "[package]\nname = \"tries\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncc = { path = \"cc\" }\n",
+    );
+    sandbox.write(
+        "Cargo.lock",
+        "version = 4\n\n[[package]]\nname = \"cc\"\nversion = \"1.0.0\"\n\n[[package]]\nname = \"tries\"\nversion = \"0.1.0\"\ndependencies = [\n \"cc\",\n]\n",
+    );
+    sandbox.write("cc/Cargo.toml", "[package]\nname = \"cc\"\nversion = \"1.0.0\"\nedition = \"2024\"\n");
+    sandbox.write("cc/src/lib.rs", "");
+    sandbox.write(
+        "build.rs",
+        "fn main() {\n    let script = \"cd $OUT_DIR && mkdir probe && cd probe && echo 'int main(void) { return 0; }' > a.c && $CC_x86_64_unknown_linux_gnu a.c && ./a.out\";\n    \
+         assert!(std::process::Command::new(\"sh\").args([\"-c\", script]).status().unwrap().success());\n    \
+         std::fs::remove_dir_all(std::path::Path::new(&std::env::var_os(\"OUT_DIR\").unwrap()).join(\"probe\")).unwrap();\n}\n",
+    );
+    sandbox.write("src/main.rs", "fn main() {\n    println!(\"tried\");\n}\n");
+    let run = Cargo::new(sandbox.path(), sandbox.join("target")).bbprof("run", &[]).ok();
+    assert!(run.stderr.contains("without the profiles of programs that build scripts tried out and removed"), "{}", run.stderr);
+    let verified = Run::new(tool("bbprof")).arg("verify").in_folder(sandbox.path()).ok().text();
+    assert!(verified.contains("/tries: exit 0") && !verified.contains("a.out"), "{verified}");
+}
+
 /// Nothing but the lack of `--target` makes a build script of a crate; and the settings in a package's manifest hold wherever cargo is called.
 #[test]
 fn names_of_crates_and_settings_of_packages() {

@@ -6,6 +6,7 @@ use super::context::Context;
 use super::kept_maps;
 use super::killed::{self, Child};
 use super::signals::ForChild;
+use super::tried_out;
 use crate::cache;
 use crate::cache_lock::InUse;
 use crate::clean::TAG;
@@ -180,13 +181,19 @@ impl Runs {
             }
             Place::Pattern(_) => return,
         };
+        let ours = context.target_dir.join("bbprof");
+        match tried_out::leave_out(folder, &ours) {
+            Ok(1..) if is_talkative => tell!("without the profiles of programs that build scripts tried out and removed"),
+            Ok(_) => {}
+            Err(error) => tell!("profiles of what build scripts tried out are not left out: {error:#}"),
+        }
         match std::fs::read_dir(folder).map(Iterator::count) {
             Ok(0) if is_talkative => return tell!("no profile was written{}", why_none(success)),
             Ok(0) => return,
             Ok(_) => {}
             Err(error) => return tell!("no summary: {}: {error}", folder.display()),
         }
-        if let Err(error) = kept_maps::keep(folder, &context.target_dir.join("bbprof")) {
+        if let Err(error) = kept_maps::keep(folder, &ours) {
             tell!("build maps are not kept for this run, so its profiles cannot be read behind the next build: {error:#}");
         }
         // Newer than what others wrote in the working directory meanwhile.
