@@ -93,3 +93,17 @@ fn paths_of_kernels_stay_within_their_bounds() {
         paths_cost_at_most(&kernel, &sandbox, plain, edges, 2.0);
     }
 }
+
+/// A register in the addresses of a loop's counters costs an instruction at each entry of it, also where the loop follows another one at once.
+#[test]
+fn registers_in_addresses_cost_nothing_in_a_turn() {
+    let (sandbox, list) = (Sandbox::new("cost"), kernel("list", "500"));
+    let profile = sandbox.join("run.bbraw");
+    instructions(&tool("bbprof-cc"), &[], &list, &sandbox, "estimated");
+    let weights = sandbox.join("weights.bbraw");
+    std::fs::rename(&profile, &weights).unwrap();
+    let weights = format!("--bbprof-weights={}", weights.display());
+    let without = instructions(&tool("bbprof-cc"), &[&weights, "--bbprof-without=bases"], &list, &sandbox, "without");
+    let with = instructions(&tool("bbprof-cc"), &[&weights], &list, &sandbox, "with");
+    assert!(with <= 1.01 * without, "{with} instructions with registers in addresses, {without} without");
+}
