@@ -1,6 +1,6 @@
 //! What the linker shim costs on a large link: one program against 400 MB of archives full of manifests.
 
-use crate::measure::{median, timed};
+use crate::measure::{Cost, median, timed};
 use crate::{text, tool};
 use anyhow::{Context, Result};
 use bbprof_tests::sqlite;
@@ -42,8 +42,8 @@ pub(crate) fn link_with_manifests(root: &Path, folder: &Path) -> Result<String> 
             times.push(timed(&mut link)?.expect_success()?);
         }
     }
-    let elapsed = |costs: &[crate::Cost]| median(costs.iter().map(|cost| cost.elapsed_seconds)).unwrap_or(f64::NAN);
-    let user = |costs: &[crate::Cost]| median(costs.iter().map(|cost| cost.user_seconds)).unwrap_or(f64::NAN);
+    let elapsed = |costs: &[Cost]| median(costs.iter().map(|cost| cost.elapsed_seconds)).unwrap_or(f64::NAN);
+    let user = |costs: &[Cost]| median(costs.iter().map(|cost| cost.user_seconds)).unwrap_or(f64::NAN);
     text(&place).context("the bench folder")?;
     Ok(format!(
         "linking against {} MB of archives with {copies} manifests: {:.3} s elapsed ({:.3} s user), without the shim {:.3} s ({:.3} s user)",

@@ -136,7 +136,7 @@ fn compile(build: &CBuild, program: &CProgram, more: &[String], place: &Path) ->
         objects.push(object);
     }
     let link = timed(&mut link_command(build, program, &objects, place))?;
-    if !link.succeeded && build.may_lack_runtime {
+    if !link.status.success() && build.may_lack_runtime {
         return Ok(None);
     }
     link.expect_success()?;

@@ -11,19 +11,21 @@ mod result;
 mod runtime;
 mod table;
 mod variant;
+mod way;
 mod workload;
 
 use anyhow::{Context, Result, bail};
-use build::{Builder, Built};
-use measure::{Cost, Runs};
-use result::{Measured, Program, results};
+use build::Builder;
+use result::{Program, results};
 use std::path::{Path, PathBuf};
 use variant::Variant;
 use workload::Workload;
 
 /// How often each program runs for its time, and is linked for the link time: interleaved rounds.
-const QUICK_ROUNDS: usize = 5;
-const FULL_ROUNDS: usize = 9;
+const ROUNDS: usize = 5;
+
+/// What takes this many times the plain build's time (callgrind, counters that threads share) does so in the first round alone.
+const SLOW: f64 = 10.0;
 
 /// The names by which the runtime's own costs, and a link against large archives, are asked for.
 const RUNTIME: &str = "runtime";
@@ -75,10 +77,6 @@ impl Asked {
         all.into_iter().zip(wanted).filter(is_wanted).map(|(it, _)| it).collect()
     }
 
-    const fn rounds(&self) -> usize {
-        if self.quick { QUICK_ROUNDS } else { FULL_ROUNDS }
-    }
-
     /// These have programs and variants of their own.
     fn wants(&self, special: &str) -> bool {
         self.programs.iter().any(|name| name == special) || (self.programs.is_empty() && self.variants.is_empty())
@@ -115,7 +113,7 @@ fn main() -> Result<()> {
         std::fs::write(folder.join("archives.md"), line + "\n")?;
     }
     if asked.wants(RUNTIME) {
-        let (table, relation) = runtime::runtime_costs(&asked.root, folder, asked.rounds())?;
+        let (table, relation) = runtime::runtime_costs(&asked.root, folder, ROUNDS)?;
         println!("{}\n{relation}", table.terminal());
         std::fs::write(folder.join("runtime.csv"), table.csv())?;
         std::fs::write(folder.join("runtime.md"), format!("{}\n{relation}\n", table.markdown()))?;
@@ -150,78 +148,29 @@ fn write_results(all: &[Program], folder: &Path) -> Result<()> {
 }
 
 fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -> Result<Program> {
-    let source = &workload.source;
-    let mut measured = Vec::new();
-    let mut built = Vec::new();
-    for variant in asked.variants() {
-        eprintln!("bench: {}: building {}", workload.name, variant.name);
-        let place = asked.folder.join(workload.name.replace(' ', "-")).join(variant.name.replace([' ', ','], "-"));
-        let weights = match variant.trained_by {
-            Some(trainer) => match built.iter().find(|(variant, ..): &&(Variant, Built, PathBuf)| variant.name == trainer) {
-                Some((_, trainer, place)) => Some(train(trainer, workload, place)?),
-                // It has no such language.
-                None => continue,
-            },
-            None => None,
-        };
-        let Some(made) = builder.build(&variant, source, weights.as_deref(), &place)? else {
-            eprintln!("bench: {}: {} left out: it has no such language, or its runtime is missing", workload.name, variant.name);
-            continue;
-        };
-        let under_valgrind = variant.runner.contains(&"valgrind");
-        let instructions =
-            if under_valgrind { None } else { Some(runs(&made, workload, &workload.counted, &place).instructions()?) };
-        measured.push(Measured {
-            variant: variant.name,
-            compile: made.compile,
-            links: Vec::new(),
-            sizes: measure::sizes(&made.executable)?,
-            instructions,
-            runs: Vec::new(),
-            raw_bytes: None,
-            report: None,
-        });
-        built.push((variant, made, place));
-    }
-    let rounds = asked.rounds();
-    for round in 0..rounds {
-        eprintln!("bench: {}: round {} of {rounds}", workload.name, round + 1);
-        for (measured, (variant, made, place)) in measured.iter_mut().zip(&built) {
-            // What runs the program 50 times slower does so once.
-            if variant.runner.is_empty() || round == 0 {
-                measured.runs.push(runs(made, workload, &workload.timed, place).time(variant.runner)?);
+    let mut ways = way::build_all(workload, asked.variants(), builder, &asked.folder)?;
+    way::count_all(workload, &mut ways)?;
+    for round in 0..ROUNDS {
+        eprintln!("bench: {}: round {} of {ROUNDS}", workload.name, round + 1);
+        let mut plain = None;
+        for way in &mut ways {
+            if round == 0 || !way.measured.is_slower(SLOW, plain) {
+                way.measured.runs.push(way.runs(workload, &workload.timed).time(way.variant.runner)?);
             }
-            measured.links.extend(made.link(variant, source, place)?);
+            plain = plain.or(way.measured.runs.first().copied());
+            way.measured.links.extend(way.built.link(&way.variant, &workload.source, &way.place)?);
         }
     }
-    for (measured, (_, _, place)) in measured.iter_mut().zip(&built) {
+    for way in &mut ways {
         // Links repeat byte for byte, so the last one's map has the build id of the last run.
-        let raw = place.join("run.bbraw");
+        let raw = way.place.join("run.bbraw");
         if raw.is_file() {
-            measured.raw_bytes = Some(raw.metadata()?.len());
-            measured.report = Some(measure::report(&asked.root, &raw)?);
+            way.measured.raw_bytes = Some(raw.metadata()?.len());
+            way.measured.report = Some(measure::report(&asked.root, &raw)?);
         }
     }
+    let measured = ways.into_iter().map(|way| way.measured).collect();
     Ok(Program { name: workload.name.clone(), group: workload.group, measured })
-}
-
-fn runs<'a>(built: &'a Built, workload: &'a Workload, arguments: &'a [Vec<String>], place: &'a Path) -> Runs<'a> {
-    Runs { executable: &built.executable, arguments, environment: &workload.environment, place }
-}
-
-/// A folder with the profiles of runs with the work that instructions are counted by.
-fn train(built: &Built, workload: &Workload, place: &Path) -> Result<PathBuf> {
-    let folder = place.join("training");
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    for (position, (binary, arguments)) in workload.training.iter().enumerate() {
-        let executable = binary.map_or_else(|| built.executable.clone(), |binary| built.executable.with_file_name(binary));
-        let arguments = std::slice::from_ref(arguments);
-        Runs { executable: &executable, arguments, environment: &workload.environment, place }.time(&[])?;
-        let profile = folder.join(format!("{position}.bbraw"));
-        std::fs::rename(place.join("run.bbraw"), &profile).with_context(|| profile.display().to_string())?;
-    }
-    Ok(folder)
 }
 
 fn versions() -> Result<String> {

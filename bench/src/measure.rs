@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use object::{Object, ObjectSection, SectionKind};
 use std::ops::AddAssign;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
 
@@ -35,18 +35,27 @@ pub(crate) struct Instructions(pub(crate) u64);
 
 /// A command that ran.
 pub(crate) struct Timed {
-    pub(crate) succeeded: bool,
+    pub(crate) status: ExitStatus,
     cost: Cost,
     what: String,
 }
 
 impl Timed {
     pub(crate) fn expect_success(self) -> Result<Cost> {
-        if !self.succeeded {
-            bail!("failed: {}", self.what);
-        }
+        self.expect_code(0)
+    }
+
+    pub(crate) fn expect_code(self, code: i32) -> Result<Cost> {
+        expect_code(self.status, code, &self.what)?;
         Ok(self.cost)
     }
+}
+
+fn expect_code(status: ExitStatus, code: i32, what: &str) -> Result<()> {
+    if status.code() != Some(code) {
+        bail!("{status} instead of exit code {code}: {what}");
+    }
+    Ok(())
 }
 
 /// Runs a command, its children included, and times it.
@@ -60,7 +69,7 @@ pub(crate) fn timed(command: &mut Command) -> Result<Timed> {
     let cpu_seconds = user_seconds + ended.rusage.stime.as_secs_f64();
     let (elapsed_seconds, peak_bytes) = (begin.elapsed().as_secs_f64(), ended.rusage.maxrss);
     let cost = Cost { user_seconds, cpu_seconds, elapsed_seconds, peak_bytes };
-    Ok(Timed { succeeded: ended.status.success(), cost, what })
+    Ok(Timed { status: ended.status, cost, what })
 }
 
 /// The middle of some values; of two middles the greater. None of none.
@@ -83,6 +92,8 @@ pub(crate) struct Runs<'a> {
     pub(crate) arguments: &'a [Vec<String>],
     pub(crate) environment: &'a [(&'static str, String)],
     pub(crate) place: &'a Path,
+    /// What each run ends with; what ends otherwise has not done the work.
+    pub(crate) exit_code: i32,
 }
 
 impl Runs<'_> {
@@ -98,7 +109,7 @@ impl Runs<'_> {
                     command
                 }
             };
-            cost += timed(&mut prepared(command, arguments, self.environment, self.place))?.cost;
+            cost += timed(&mut prepared(command, arguments, self.environment, self.place))?.expect_code(self.exit_code)?;
         }
         Ok(cost)
     }
@@ -112,8 +123,10 @@ impl Runs<'_> {
         for arguments in self.arguments {
             let mut command = Command::new("valgrind");
             command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]).arg(&stripped);
-            let output = prepared(command, arguments, self.environment, self.place).output().context("valgrind")?;
+            let mut command = prepared(command, arguments, self.environment, self.place);
+            let output = command.output().context("valgrind")?;
             let log = String::from_utf8_lossy(&output.stderr).into_owned();
+            expect_code(output.status, self.exit_code, &format!("{command:?}: {log}"))?;
             let count = log.lines().find_map(|line| line.split_once("I   refs:")?.1.trim().replace(',', "").parse::<u64>().ok());
             sum += count.with_context(|| format!("valgrind gave no instruction count: {log}"))?;
         }

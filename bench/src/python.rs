@@ -28,7 +28,7 @@ Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 ";
 
-/// The groups as workloads. A value of each script, once, in the process itself; time is taken of five.
+/// The groups as workloads. A value of each script, once, in the process itself; time is taken of two.
 pub(crate) fn workloads(folder: &Path) -> Result<Vec<Workload>> {
     let folder = folder.join("python");
     let scripts = folder.join("site/pyperformance/data-files/benchmarks");
@@ -46,9 +46,10 @@ pub(crate) fn workloads(folder: &Path) -> Result<Vec<Workload>> {
             group: Group::Python,
             source: Source::Python { folder: folder.clone() },
             counted: scripts.iter().map(|script| run(script, "--values=1")).collect::<Result<_>>()?,
-            timed: scripts.iter().map(|script| run(script, "--values=5")).collect::<Result<_>>()?,
+            timed: scripts.iter().map(|script| run(script, "--values=2")).collect::<Result<_>>()?,
             training: training.clone(),
             environment: environment.clone(),
+            exit_code: 0,
         })
     };
     GROUPS.iter().map(group).collect()

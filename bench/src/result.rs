@@ -20,6 +20,18 @@ pub(crate) struct Measured {
     pub(crate) report: Option<Cost>,
 }
 
+impl Measured {
+    /// What a build alone tells.
+    pub(crate) const fn new(variant: &'static str, compile: Cost, sizes: Sizes) -> Self {
+        Self { variant, compile, links: Vec::new(), sizes, instructions: None, runs: Vec::new(), raw_bytes: None, report: None }
+    }
+
+    /// Whether its first run took more than so many times the user time of the plain build's.
+    pub(crate) fn is_slower(&self, times: f64, plain: Option<Cost>) -> bool {
+        self.runs.first().zip(plain).is_some_and(|(own, plain)| own.user_seconds > times * plain.user_seconds)
+    }
+}
+
 /// All variants of one program, the plain build first.
 pub(crate) struct Program {
     pub(crate) name: String,

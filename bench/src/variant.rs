@@ -34,6 +34,10 @@ pub(crate) struct RustBuild {
 }
 
 impl Variant {
+    pub(crate) fn is_ours(&self) -> bool {
+        self.name.starts_with("bbprof")
+    }
+
     /// All of them; the plain build first.
     pub(crate) fn all(root: &Path) -> Vec<Self> {
         let cc = tool(root, "bbprof-cc");

@@ -1,6 +1,7 @@
 //! What is run: programs that are not ours, and kernels, each with an amount of work to count instructions by and one to take
 //! times by.
 
+use crate::measure::Runs;
 use crate::python;
 use anyhow::Result;
 use bbprof_tests::{CProgram, ada, lua, sqlite, zstd};
@@ -24,6 +25,8 @@ pub(crate) struct Workload {
     pub(crate) training: Vec<(Option<&'static str>, Vec<String>)>,
     /// What the runs find in their environment.
     pub(crate) environment: Vec<(&'static str, String)>,
+    /// What each run ends with.
+    pub(crate) exit_code: i32,
 }
 
 /// What a program is made from.
@@ -106,6 +109,7 @@ impl Workload {
             timed: vec![vec![timed.to_owned()]],
             training: RUST.iter().map(|&(binary, counted, _)| (Some(binary), vec![counted.to_owned()])).collect(),
             environment: Vec::new(),
+            exit_code: 0,
         };
         let kernel = |&(name, counted, timed): &(&str, &str, &str)| Self {
             name: name.to_owned(),
@@ -115,6 +119,7 @@ impl Workload {
             timed: vec![vec![name.to_owned(), timed.to_owned()]],
             training: vec![(None, vec![name.to_owned(), counted.to_owned()])],
             environment: Vec::new(),
+            exit_code: 0,
         };
         all.extend(RUST.iter().take(if quick { 2 } else { RUST.len() }).map(rust));
         all.extend(KERNELS.iter().take(if quick { 4 } else { KERNELS.len() }).map(kernel));
@@ -124,9 +129,16 @@ impl Workload {
         Ok(all)
     }
 
+    /// What an executable made from it does with these arguments in this place.
+    pub(crate) fn runs<'a>(&'a self, executable: &'a Path, arguments: &'a [Vec<String>], place: &'a Path) -> Runs<'a> {
+        Runs { executable, arguments, environment: &self.environment, place, exit_code: self.exit_code }
+    }
+
     fn lua() -> Self {
         let script = lua().arguments[0].clone();
-        Self::files(lua(), &[&script, "0", "10"], &[&script, "0", "300"])
+        // Its first argument is what it ends with.
+        let program = CProgram { exit_code: 0, ..lua() };
+        Self::files(program, &[&script, "0", "10"], &[&script, "0", "300"])
     }
 
     fn files(program: CProgram, counted: &[&str], timed: &[&str]) -> Self {
@@ -134,6 +146,7 @@ impl Workload {
         Self {
             name: program.name.to_owned(),
             group: Group::C,
+            exit_code: program.exit_code,
             source: Source::Files(program),
             counted: vec![owned(counted)],
             timed: vec![owned(timed)],
