@@ -412,11 +412,24 @@ void FlatModule::flattenLoops(FlatFunction &Flat, FunctionAnalysisManager &FAM) 
                               Counted.BeforeSlot, Counted.Instructions, 0});
 }
 
+// Copies, fills or compares by chunks, which are made to be few: by eight bytes and more at once, but not by pointers or doubles.
+static bool takesChunks(const Loop &L) {
+  const DataLayout &Layout = L.getHeader()->getModule()->getDataLayout();
+  return any_of(L.blocks(), [&](const BasicBlock *Block) {
+    return any_of(*Block, [&](const Instruction &I) {
+      if (!isa<LoadInst, StoreInst>(I))
+        return isa<MemIntrinsic>(I);
+      Type *Taken = getLoadStoreType(&I);
+      return (Taken->isIntegerTy() || Taken->isVectorTy()) && Layout.getTypeStoreSize(Taken).getKnownMinValue() >= 8;
+    });
+  });
+}
+
 void FlatModule::flattenQuietLoops(FlatFunction &Flat, FunctionAnalysisManager &FAM) {
   for (const Loop *L : FAM.getResult<LoopAnalysis>(*Flat.IR).getLoopsInPreorder()) {
     if (!L->isInnermost() || canBeWatched(*L) || !LoopRegisters::canFlush(*L))
       continue;
-    BbprofQuietLoop Out = {BlockPositions.lookup(L->getHeader()), 0, static_cast<uint32_t>(Flat.LoopBlocks.size()), 0};
+    BbprofQuietLoop Out = {BlockPositions.lookup(L->getHeader()), 0, static_cast<uint32_t>(Flat.LoopBlocks.size()), 0, takesChunks(*L)};
     for (const BasicBlock *Block : L->blocks()) {
       Flat.LoopBlocks.push_back(BlockPositions.lookup(Block));
       Out.instructions += static_cast<uint32_t>(count_if(*Block, [](const Instruction &I) { return isCounted(I) && !isa<PHINode>(I); }));

@@ -87,6 +87,7 @@ typedef struct BbprofQuietLoop {
   uint32_t instructions; /* of all its blocks, without phis */
   uint32_t blocks_begin; /* index the loop_blocks of the function */
   uint32_t blocks_end;
+  uint32_t takes_chunks; /* 1: goes through memory by eight bytes and more at once, as integers or vectors */
 } BbprofQuietLoop;
 
 /* instructions_begin.. index the opcodes, instruction_locations and ir arrays of the function; debug intrinsics are left out. */
@@ -238,7 +239,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 #ifdef __cplusplus
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
-static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 16, "mirrors src/view.rs");
+static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofModuleView) == 136 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofPlace) == 12 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif

@@ -119,7 +119,7 @@ const _: () = {
             && size_of::<Block>() == 48
             && size_of::<FunctionView>() == 160
             && size_of::<Loop>() == 24
-            && size_of::<QuietLoop>() == 16
+            && size_of::<QuietLoop>() == 20
     );
     assert!(
         size_of::<ModuleView>() == 136 && size_of::<Checksum>() == 8 && size_of::<IrPlace>() == 12 && size_of::<IrSite>() == 20

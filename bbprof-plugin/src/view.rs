@@ -101,6 +101,7 @@ pub(crate) struct QuietLoop {
     pub instructions: u32,
     pub blocks_begin: u32,
     pub blocks_end: u32,
+    pub takes_chunks: u32,
 }
 
 pub(crate) const LINKAGE_INTERNAL: u32 = 1;

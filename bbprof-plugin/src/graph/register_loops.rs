@@ -19,15 +19,18 @@ pub(crate) struct Tight {
     /// In longer loops other work hides the time of an increment.
     largest: u32,
     most_counters: usize,
+    /// Also those that take their memory by chunks, and so in few turns.
+    take_chunks: bool,
 }
 
 /// Those that keep counters in registers: more of them would need the registers of the loop itself.
-pub(crate) const COUNTERS: Tight = Tight { largest: 20, most_counters: 3 };
+pub(crate) const COUNTERS: Tight = Tight { largest: 20, most_counters: 3, take_chunks: true };
 /// Those that keep a register for addresses.
-pub(crate) const ADDRESSES: Tight = Tight { largest: 20, most_counters: usize::MAX };
-/// And where turns are estimated. Loops of two turns pay for an instruction at each entry: with up to 20 instructions SQLite executes 1.050 of the
-/// plain build's and zstd 1.027, instead of 1.040 and 1.020; with up to 6 neither 0.0002 more (clang 22.1.8 at -O2, valgrind 3.19).
-pub(crate) const ADDRESSES_BY_ESTIMATE: Tight = Tight { largest: 6, ..ADDRESSES };
+pub(crate) const ADDRESSES: Tight = Tight { largest: 20, most_counters: usize::MAX, take_chunks: true };
+/// And where turns are estimated. Loops of two turns pay for an instruction at each entry, and most of those take chunks. Instructions of SQLite and
+/// zstd, of the plain build's (clang 22.1.8 at -O2, valgrind 3.19): with up to 6 instructions 1.040 and 1.020, with up to 20 1.049 and 1.028, without chunks
+/// 1.049 and 1.005, with up to 16 and without chunks 1.041 and 1.005.
+pub(crate) const ADDRESSES_BY_ESTIMATE: Tight = Tight { largest: 16, take_chunks: false, ..ADDRESSES };
 
 /// Turns, measured or estimated, from which on a loop is worth more instructions at its entry.
 const LEAST_TURNS: u64 = 8;
@@ -47,7 +50,8 @@ pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterS
             CounterSite::PhiEdge(_) | CounterSite::BeforeLoop(_) => false,
         };
         let counters: Vec<usize> = (0..sites.len()).filter(|position| is_counted_inside(&sites[*position])).collect();
-        if quiet.instructions > tight.largest || !(1..=tight.most_counters).contains(&counters.len()) {
+        let is_tight = quiet.instructions <= tight.largest && (tight.take_chunks || quiet.takes_chunks == 0);
+        if !is_tight || !(1..=tight.most_counters).contains(&counters.len()) {
             continue;
         }
         let header = |node: Option<u32>| node.is_some_and(|node| nodes[node as usize].block == quiet.header);

@@ -239,7 +239,7 @@ fn loop_of_two(instructions: u32) -> Sample {
     let blocks: [(u32, u32, &[u32]); 4] =
         [(1, view::TERMINATOR_JUMP, &[1]), (3, view::TERMINATOR_BRANCH, &[2, 3]), (3, view::TERMINATOR_JUMP, &[1]), (1, 0, &[])];
     let mut sample = Sample::new(&blocks, &[]);
-    sample.quiet_loops.push(view::QuietLoop { header: 1, instructions, blocks_begin: 0, blocks_end: 2 });
+    sample.quiet_loops.push(view::QuietLoop { header: 1, instructions, blocks_begin: 0, blocks_end: 2, takes_chunks: 0 });
     sample.loop_blocks = vec![1, 2];
     sample
 }
@@ -261,11 +261,13 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     short.blocks[1].weight = 79;
     assert_eq!(chosen(&short, &sites), [0; 6], "7 turns an entry");
 
-    let addressed = |instructions: u32, tight: Tight| {
-        let sample = loop_of_two(instructions);
+    let addressed = |instructions: u32, takes_chunks: u32, tight: Tight| {
+        let mut sample = loop_of_two(instructions);
+        sample.quiet_loops[0].takes_chunks = takes_chunks;
         register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(1), node(2), edge(2), edge(4)], tight)
     };
-    assert_eq!(addressed(20, ADDRESSES), [1; 4], "all have the same register");
-    assert_eq!(addressed(6, ADDRESSES_BY_ESTIMATE), [1; 4]);
-    assert_eq!(addressed(7, ADDRESSES_BY_ESTIMATE), [0; 4], "its turns are a guess");
+    assert_eq!(addressed(20, 1, ADDRESSES), [1; 4], "all have the same register");
+    assert_eq!(addressed(16, 0, ADDRESSES_BY_ESTIMATE), [1; 4]);
+    assert_eq!(addressed(17, 0, ADDRESSES_BY_ESTIMATE), [0; 4], "its turns are a guess");
+    assert_eq!(addressed(16, 1, ADDRESSES_BY_ESTIMATE), [0; 4], "it is made to end soon");
 }
