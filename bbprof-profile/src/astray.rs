@@ -29,7 +29,8 @@ pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
                 || edge.kind == EdgeKind::Exit && opcodes().any(|(opcode, _)| ends(function.module.string(*opcode)))
         };
         let edges = function.manifest.edges.iter().zip(&function.counts.edges);
-        let sum: i128 = edges.filter(|(edge, _)| leaves(edge)).filter_map(|(_, count)| *count).sum();
+        let taken = edges.filter_map(|(edge, count)| Some((edge, count.filter(|count| *count != 0)?)));
+        let sum: i128 = taken.filter(|(edge, _)| leaves(edge)).map(|(_, count)| count).sum();
         if sum > 0 {
             vanished.entry(key(image, &function)).or_insert((function, 0)).1 += sum;
         }
@@ -39,18 +40,20 @@ pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
         return found;
     }
     let table = CallTable::of(profile);
-    for (image, function) in functions(profile) {
+    for (image, function) in functions(profile).filter(|(_, function)| function.is_executed()) {
         let mut is_cut = vec![false; function.manifest.nodes.len()];
         for edge in &function.manifest.edges {
             if let (Some(from), EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind) = (edge.from, edge.kind) {
                 is_cut[from as usize] = true;
             }
         }
-        for ((node, count), is_cut) in function.manifest.nodes.iter().zip(&function.counts.nodes).zip(is_cut) {
+        let nodes = function.manifest.nodes.iter().zip(&function.counts.nodes).zip(is_cut);
+        let calling = nodes.filter(|((node, count), _)| **count > 0 && !node.calls.is_empty());
+        for ((node, _), is_cut) in calling {
             // Behind its last call there may be nothing that it counts.
             let has_last = !is_cut && has_code_behind_its_call(function.module, node);
             let trusted = if has_last { node.calls.len() } else { node.calls.len().saturating_sub(1) };
-            for call in node.calls[..trusted].iter().filter(|_| *count > 0) {
+            for call in &node.calls[..trusted] {
                 let Callee::Symbol(symbol) = call.callee else { continue };
                 let callee = table.callee(image, function.counts.module, function.module.string(symbol));
                 if !vanished.contains_key(&callee) || !table.reaches(image, &callee) {

@@ -48,7 +48,8 @@ impl<'p> CallTable<'p> {
             table.sums.entry(key).or_default().0 += u128::from(function.counts.entries);
         }
         for (image, function) in functions(profile) {
-            for (node, count) in function.manifest.nodes.iter().zip(&function.counts.nodes) {
+            let nodes = function.manifest.nodes.iter().zip(&function.counts.nodes);
+            for (node, count) in nodes.filter(|(_, count)| **count > 0) {
                 for call in &node.calls {
                     let Callee::Symbol(symbol) = call.callee else { continue };
                     let callee = table.callee(image, function.counts.module, function.module.string(symbol));

@@ -141,10 +141,13 @@ impl Profile {
         let mut totals = Totals::default();
         for function in self.functions() {
             totals.functions += 1;
-            totals.functions_executed += u64::from(function.is_executed());
+            totals.blocks += u64::from(function.num_blocks());
+            if !function.is_executed() {
+                continue;
+            }
+            totals.functions_executed += 1;
             totals.instructions += function.counts.instructions;
             for block in function.blocks() {
-                totals.blocks += 1;
                 totals.blocks_executed += u64::from(block.count() > 0);
                 totals.block_executions += u128::from(block.count());
                 totals.instructions_with_line += block.instructions_with_line();

@@ -120,7 +120,11 @@ fn counters_of_tight_loops_have_a_register_in_their_address() {
             clear(bytes, 999, count); return (int)sum(nodes);
         }";
     std::fs::write(sandbox.join("tight.c"), program).unwrap();
-    assert_eq!(counters_with_a_base(&sandbox, &[]), 1, "of a loop with few instructions, whose turns are a guess");
+    assert_eq!(
+        counters_with_a_base(&sandbox, &[]),
+        1,
+        "turns are a guess, and `sum` takes eight bytes a turn, as loops of few turns do"
+    );
     for without in ["--bbprof-without=bases", "-fPIC", "--bbprof-storage=shared", "--bbprof-counters=blocks", "-O0"] {
         assert_eq!(counters_with_a_base(&sandbox, &[without]), 0, "{without}");
     }
