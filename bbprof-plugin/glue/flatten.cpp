@@ -6,6 +6,7 @@
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/AssemblyAnnotationWriter.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InlineAsm.h"
@@ -412,6 +413,14 @@ void FlatModule::flattenLoops(FlatFunction &Flat, FunctionAnalysisManager &FAM) 
                               Counted.BeforeSlot, Counted.Instructions, 0});
 }
 
+// Whether a pointer was read in the loop itself, as those of lists are.
+static bool isFollowed(const Value *Pointer, const Loop &L) {
+  const Value *Object = getUnderlyingObject(Pointer);
+  if (const auto *Phi = dyn_cast<PHINode>(Object); Phi && Phi->getParent() == L.getHeader() && L.getLoopLatch())
+    Object = getUnderlyingObject(Phi->getIncomingValueForBlock(L.getLoopLatch()));
+  return isa<LoadInst>(Object) && L.contains(cast<LoadInst>(Object));
+}
+
 // Copies, fills or compares by chunks, which are made to be few: by eight bytes and more at once, but not by pointers or doubles.
 static bool takesChunks(const Loop &L) {
   const DataLayout &Layout = L.getHeader()->getModule()->getDataLayout();
@@ -420,7 +429,8 @@ static bool takesChunks(const Loop &L) {
       if (!isa<LoadInst, StoreInst>(I))
         return isa<MemIntrinsic>(I);
       Type *Taken = getLoadStoreType(&I);
-      return (Taken->isIntegerTy() || Taken->isVectorTy()) && Layout.getTypeStoreSize(Taken).getKnownMinValue() >= 8;
+      bool IsChunk = (Taken->isIntegerTy() || Taken->isVectorTy()) && Layout.getTypeStoreSize(Taken).getKnownMinValue() >= 8;
+      return IsChunk && !isFollowed(getLoadStorePointerOperand(&I), L);
     });
   });
 }

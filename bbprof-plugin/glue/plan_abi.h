@@ -87,7 +87,7 @@ typedef struct BbprofQuietLoop {
   uint32_t instructions; /* of all its blocks, without phis */
   uint32_t blocks_begin; /* index the loop_blocks of the function */
   uint32_t blocks_end;
-  uint32_t takes_chunks; /* 1: goes through memory by eight bytes and more at once, as integers or vectors */
+  uint32_t takes_chunks; /* 1: goes through memory by eight bytes and more a turn, as integers or vectors */
 } BbprofQuietLoop;
 
 /* instructions_begin.. index the opcodes, instruction_locations and ir arrays of the function; debug intrinsics are left out. */

@@ -18,19 +18,19 @@ use bbprof_format::manifest::Edge;
 pub(crate) struct Tight {
     /// In longer loops other work hides the time of an increment.
     largest: u32,
+    /// If they go through memory by chunks: such loops are made to have few turns.
+    largest_of_chunks: u32,
     most_counters: usize,
-    /// Also those that take their memory by chunks, and so in few turns.
-    take_chunks: bool,
 }
 
 /// Those that keep counters in registers: more of them would need the registers of the loop itself.
-pub(crate) const COUNTERS: Tight = Tight { largest: 20, most_counters: 3, take_chunks: true };
+pub(crate) const COUNTERS: Tight = Tight { largest: 20, largest_of_chunks: 20, most_counters: 3 };
 /// Those that keep a register for addresses.
-pub(crate) const ADDRESSES: Tight = Tight { largest: 20, most_counters: usize::MAX, take_chunks: true };
+pub(crate) const ADDRESSES: Tight = Tight { most_counters: usize::MAX, ..COUNTERS };
 /// And where turns are estimated. Loops of two turns pay for an instruction at each entry, and most of those take chunks. Instructions of SQLite and
-/// zstd, of the plain build's (clang 22.1.8 at -O2, valgrind 3.19): with up to 6 instructions 1.040 and 1.020, with up to 20 1.049 and 1.028, without chunks
-/// 1.049 and 1.005, with up to 16 and without chunks 1.041 and 1.005.
-pub(crate) const ADDRESSES_BY_ESTIMATE: Tight = Tight { largest: 16, take_chunks: false, ..ADDRESSES };
+/// zstd, of the plain build's (clang 22.1.8 at -O2, valgrind 3.19): with up to 6 instructions 1.040 and 1.020, with up to 20 1.049 and 1.028,
+/// with up to 16, but 6 where they take chunks, 1.042 and 1.005.
+pub(crate) const ADDRESSES_BY_ESTIMATE: Tight = Tight { largest: 16, largest_of_chunks: 6, ..ADDRESSES };
 
 /// Turns, measured or estimated, from which on a loop is worth more instructions at its entry.
 const LEAST_TURNS: u64 = 8;
@@ -50,8 +50,8 @@ pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterS
             CounterSite::PhiEdge(_) | CounterSite::BeforeLoop(_) => false,
         };
         let counters: Vec<usize> = (0..sites.len()).filter(|position| is_counted_inside(&sites[*position])).collect();
-        let is_tight = quiet.instructions <= tight.largest && (tight.take_chunks || quiet.takes_chunks == 0);
-        if !is_tight || !(1..=tight.most_counters).contains(&counters.len()) {
+        let largest = if quiet.takes_chunks == 0 { tight.largest } else { tight.largest_of_chunks };
+        if quiet.instructions > largest || !(1..=tight.most_counters).contains(&counters.len()) {
             continue;
         }
         let header = |node: Option<u32>| node.is_some_and(|node| nodes[node as usize].block == quiet.header);

@@ -269,5 +269,6 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     assert_eq!(addressed(20, 1, ADDRESSES), [1; 4], "all have the same register");
     assert_eq!(addressed(16, 0, ADDRESSES_BY_ESTIMATE), [1; 4]);
     assert_eq!(addressed(17, 0, ADDRESSES_BY_ESTIMATE), [0; 4], "its turns are a guess");
-    assert_eq!(addressed(16, 1, ADDRESSES_BY_ESTIMATE), [0; 4], "it is made to end soon");
+    assert_eq!(addressed(6, 1, ADDRESSES_BY_ESTIMATE), [1; 4]);
+    assert_eq!(addressed(7, 1, ADDRESSES_BY_ESTIMATE), [0; 4], "it is made to end soon");
 }
