@@ -25,6 +25,16 @@ fn what_cargo_refuses() {
     }
 }
 
+/// Options that end the line without the value that they take.
+#[test]
+fn options_without_their_values() {
+    let sandbox = package("valueless");
+    for (option, code) in [("--target-dir", 1), ("--target", 101), ("-p", 101)] {
+        let in_package = |run: Run| run.args(["build", "-q", option]).in_folder(sandbox.path()).outcome().expect_code(code).stderr;
+        assert_eq!(in_package(Run::new(tool("cargo-bbprof")).arg("bbprof")), in_package(Run::new("cargo")), "{option}");
+    }
+}
+
 /// A stderr that is full, or that nobody reads, changes no exit code.
 #[test]
 fn messages_that_cannot_be_written() {

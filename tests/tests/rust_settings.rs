@@ -381,6 +381,8 @@ fn settings_of_one_package_among_several() {
             && told(&["-p", "program", "-p", "build-script-tools"]).contains(does_not_hold)
     );
     assert_eq!(told(&["-p", "program"]), "");
+    let run = |word: &str| workspace.bbprof("run", &[word, "program"]).env("BBPROF_OFF", "1").ok().stderr;
+    assert_eq!((run("-qp"), run("-qrp")), (String::new(), String::new()), "-p and -q are seen behind and before other letters");
     let manifest = std::fs::read_to_string(sandbox.join("program/Cargo.toml")).unwrap();
     sandbox.write("program/Cargo.toml", manifest.replace("counters =", "countres ="));
     let refused = workspace.bbprof("build", &["--quiet", "--workspace"]).outcome().expect_code(2).stderr;

@@ -53,7 +53,9 @@ const NEXT_IS_VALUE: [&str; 13] = [
     "--config",
 ];
 /// Those of one letter, which may stand behind others (`-vp NAME`).
-const LETTERS_WITH_VALUE: [char; 4] = ['p', 'F', 'j', 'Z'];
+const LETTERS_WITH_VALUE: [char; 5] = ['p', 'F', 'j', 'm', 'Z'];
+/// Those that may stand before others.
+const LETTERS_WITHOUT_VALUE: [char; 5] = ['q', 'v', 'r', 'h', 'V'];
 
 /// Splits the words that follow the subcommand. Ours end at `--`, and `cargo run`'s at the first word that is no option: the program's arguments may do without `--`.
 pub(crate) fn split(subcommand: Subcommand, words: impl IntoIterator<Item = OsString>) -> Split {
@@ -126,12 +128,12 @@ impl CargoWords {
         Self { options: words[..end].to_vec(), rest: words[end..].to_vec() }
     }
 
-    /// All values of an option, as `--name V`, `--name=V`, `-n V` or `-nV`.
-    pub(crate) fn values(&self, long: &str, short: Option<&str>) -> Vec<OsString> {
+    /// All values of an option, as `--name V`, `--name=V`, `-n V` or `-nV`, also behind other letters.
+    pub(crate) fn values(&self, long: &str, short: Option<char>) -> Vec<OsString> {
         let mut values = Vec::new();
         let mut words = self.options.iter();
         while let Some(word) = words.next() {
-            if word == long || short.is_some_and(|short| word == short) {
+            if word == long || short.is_some_and(|short| behind_letter(word, short) == Some("")) {
                 values.extend(words.next().cloned());
             } else if let Some(value) = value_within(word, long, short) {
                 values.push(value);
@@ -146,7 +148,8 @@ impl CargoWords {
         let mut kept = Vec::new();
         let mut words = std::mem::take(&mut self.options).into_iter();
         while let Some(word) = words.next() {
-            if word == long {
+            // One without a value is for cargo to refuse.
+            if word == long && words.len() > 0 {
                 words.next();
             } else if value_within(&word, long, None).is_none() {
                 kept.push(word);
@@ -163,16 +166,32 @@ impl CargoWords {
 
     /// Whether cargo is asked to be quiet.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.has("-q") || self.has("--quiet")
+        let has_letter = |word: &OsString| letters(word).is_some_and(|letters| without_value(letters).contains('q'));
+        self.has("--quiet") || self.options.iter().any(has_letter)
     }
 }
 
-fn value_within(word: &OsStr, long: &str, short: Option<&str>) -> Option<OsString> {
-    let word = word.to_str()?;
-    if let Some(value) = word.strip_prefix(long).and_then(|rest| rest.strip_prefix('=')) {
+/// The letters of a word of options of one letter, and what stands behind them.
+fn letters(word: &OsStr) -> Option<&str> {
+    word.to_str()?.strip_prefix('-').filter(|letters| !letters.starts_with('-'))
+}
+
+/// Those at the start that take no value.
+fn without_value(letters: &str) -> &str {
+    &letters[..letters.find(|letter| !LETTERS_WITHOUT_VALUE.contains(&letter)).unwrap_or(letters.len())]
+}
+
+/// What stands behind an option of one letter that takes a value: nothing, where the next word is the value.
+fn behind_letter(word: &OsStr, letter: char) -> Option<&str> {
+    let letters = letters(word)?;
+    letters[without_value(letters).len()..].strip_prefix(letter)
+}
+
+fn value_within(word: &OsStr, long: &str, short: Option<char>) -> Option<OsString> {
+    if let Some(value) = word.to_str()?.strip_prefix(long).and_then(|rest| rest.strip_prefix('=')) {
         return Some(value.into());
     }
-    let value = word.strip_prefix(short?)?;
+    let value = behind_letter(word, short?)?;
     (!value.is_empty()).then(|| value.strip_prefix('=').unwrap_or(value).into())
 }
 
@@ -205,6 +224,7 @@ mod tests {
         for (line, own, cargo) in [
             ("--ir serve --config app.toml -h", "--ir", "-- serve --config app.toml -h"),
             ("-p a --bin b -vj 2 -Fx --counters check x -- --ir", "--counters check", "-p a --bin b -vj 2 -Fx -- x -- --ir"),
+            ("-m a/Cargo.toml -qrm b x -m c", "", "-m a/Cargo.toml -qrm b -- x -m c"),
             ("--target=t --config a=b --deps all - --ir", "--deps all", "--target=t --config a=b -- - --ir"),
         ] {
             let got = split(Subcommand::Run, words(line));
@@ -218,11 +238,27 @@ mod tests {
     #[test]
     fn values_are_found_in_every_spelling() {
         let mut line = CargoWords::new(words("-p a -pb --package=c --target-dir=d --target t --target-dir e -q -- -p z"));
-        assert_eq!(line.values("--package", Some("-p")), words("a b c"));
+        assert_eq!(line.values("--package", Some('p')), words("a b c"));
         assert_eq!(line.values("--target", None), words("t"));
         assert_eq!(line.take("--target-dir"), Some("e".into()));
         assert_eq!(line.options, words("-p a -pb --package=c --target t -q"));
         assert!(line.is_quiet());
         assert_eq!(line.rest, words("-- -p z"));
+    }
+
+    #[test]
+    fn letters_share_a_word() {
+        let line = CargoWords::new(words("-vp a -rvpb -p=c -rq -Fquick -Zscript -Z unstable -vvm d -Epackage(e)"));
+        assert_eq!(line.values("--package", Some('p')), words("a b c"));
+        assert_eq!(line.values("--features", Some('F')), words("quick"));
+        assert_eq!(line.values("-Z", Some('Z')), words("script unstable"));
+        assert_eq!(line.values("--manifest-path", Some('m')), words("d"));
+        assert!(line.is_quiet() && !CargoWords::new(words("-v -Fquick -pq --q")).is_quiet());
+    }
+
+    #[test]
+    fn values_that_are_missing_are_left_to_cargo() {
+        let mut line = CargoWords::new(words("--release --target-dir"));
+        assert_eq!((line.take("--target-dir"), line.options), (None, words("--release --target-dir")));
     }
 }

@@ -188,7 +188,7 @@ fn targets(words: &CargoWords, config: &cargo_config2::Config, host: &str) -> Re
 fn ask_metadata(cargo: &OsString, words: &CargoWords, targets: &[String]) -> Result<Metadata> {
     let mut command = MetadataCommand::new();
     command.cargo_path(cargo);
-    if let Some(path) = words.values("--manifest-path", None).pop() {
+    if let Some(path) = words.values("--manifest-path", Some('m')).pop() {
         command.manifest_path(PathBuf::from(path));
     }
     let mut other = Vec::new();
@@ -197,7 +197,7 @@ fn ask_metadata(cargo: &OsString, words: &CargoWords, targets: &[String]) -> Res
             other.push(flag.to_owned());
         }
     }
-    for (long, short) in [("--features", Some("-F")), ("--config", None), ("-Z", None)] {
+    for (long, short) in [("--features", Some('F')), ("--config", None), ("-Z", Some('Z'))] {
         for value in words.values(long, short) {
             other.extend([long.to_owned(), value.to_string_lossy().into_owned()]);
         }

@@ -108,7 +108,7 @@ fn roots<'a>(metadata: &'a Metadata, words: &CargoWords) -> Vec<&'a PackageId> {
         metadata.workspace_default_members.iter()
     };
     let named: Vec<String> =
-        words.values("--package", Some("-p")).iter().map(|spec| name_of_spec(&spec.to_string_lossy()).to_owned()).collect();
+        words.values("--package", Some('p')).iter().map(|spec| name_of_spec(&spec.to_string_lossy()).to_owned()).collect();
     let is_known = |name: &String| metadata.packages.iter().any(|package| package.name.as_str() == name);
     if !named.iter().all(is_known) {
         // Patterns are cargo's; one that we cannot match makes us take every member, which is safe.
@@ -120,7 +120,7 @@ fn roots<'a>(metadata: &'a Metadata, words: &CargoWords) -> Vec<&'a PackageId> {
 
 /// The package that cargo's options name, if they name one, else that of the working directory, if there is one.
 pub(crate) fn package_in_view<'a>(metadata: &'a Metadata, words: &CargoWords) -> Option<&'a Package> {
-    match words.values("--package", Some("-p")).as_slice() {
+    match words.values("--package", Some('p')).as_slice() {
         [spec] => {
             let spec = spec.to_string_lossy();
             metadata.packages.iter().find(|package| package.name.as_str() == name_of_spec(&spec))
@@ -131,7 +131,7 @@ pub(crate) fn package_in_view<'a>(metadata: &'a Metadata, words: &CargoWords) ->
 
 /// Whether the command is for several packages.
 pub(crate) fn is_of_many(metadata: &Metadata, words: &CargoWords) -> bool {
-    match words.values("--package", Some("-p")).len() {
+    match words.values("--package", Some('p')).len() {
         0 => words.has("--workspace") || words.has("--all") || metadata.root_package().is_none(),
         number => number > 1,
     }

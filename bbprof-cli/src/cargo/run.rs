@@ -92,7 +92,8 @@ fn command(context: &Context) -> Command {
             command.arg("run");
         }
     }
-    if context.words.values("--target", None).is_empty() {
+    // One without a value is for cargo to refuse.
+    if context.words.values("--target", None).is_empty() && !context.words.has("--target") {
         for target in &context.targets {
             command.args(["--target", target]);
         }
