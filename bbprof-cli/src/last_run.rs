@@ -49,24 +49,39 @@ impl Place {
     }
 }
 
-/// Notes the last run in its target directory, and where commands look from here, if that is another: they must not show the run before.
+/// Notes the last run in its target directory, and where commands look from here, if that is another, be it with this environment or without: they must not
+/// show the run before.
 pub(crate) fn note(target_dir: &Path, place: &Place) -> Result<()> {
     let own = target_dir.join(NOTE);
     cache::write_atomically(&own, &place.line())?;
-    if let Some(seen) = noted_here()?.filter(|seen| seen.canonicalize().ok() != own.canonicalize().ok())
-        && let Err(error) = cache::write_atomically(&seen, &place.line())
-    {
-        tell!("{}: still names an earlier run, which commands without a profile show here: {error:#}", seen.display());
+    let is_other = |seen: &PathBuf| seen.canonicalize().ok() != own.canonicalize().ok();
+    let mut others: Vec<PathBuf> = noted_here()?.into_iter().chain(noted_above()?).filter(is_other).collect();
+    others.dedup();
+    for seen in others {
+        if let Err(error) = cache::write_atomically(&seen, &place.line()) {
+            tell!("{}: still names an earlier run, which commands without a profile show here: {error:#}", seen.display());
+        }
     }
     Ok(())
 }
 
 /// The note that holds in the working directory: what cargo's environment and configuration say wins over what lies there from earlier.
 pub(crate) fn noted_here() -> Result<Option<PathBuf>> {
-    let here = std::env::current_dir().context("working directory")?;
     let own_target = cargo_config2::Config::load().ok().and_then(|config| config.build.target_dir);
-    let mut targets = own_target.into_iter().chain(here.ancestors().map(|folder| folder.join("target")));
-    Ok(targets.find_map(|target| Some(target.join(NOTE)).filter(|note| note.is_file())))
+    match own_target.and_then(|target| note_in(&target)) {
+        Some(note) => Ok(Some(note)),
+        None => noted_above(),
+    }
+}
+
+/// That of the nearest target directory.
+fn noted_above() -> Result<Option<PathBuf>> {
+    let here = std::env::current_dir().context("working directory")?;
+    Ok(here.ancestors().find_map(|folder| note_in(&folder.join("target"))))
+}
+
+fn note_in(target: &Path) -> Option<PathBuf> {
+    Some(target.join(NOTE)).filter(|note| note.is_file())
 }
 
 /// The folder or file with the raw profiles of the run that is noted there.

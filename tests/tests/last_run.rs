@@ -137,6 +137,8 @@ fn the_last_run_is_the_last_whatever_it_was() {
     ended_with(&sandbox, 8);
     run(&sandbox, &[&quiet[..], &["--config", "build.target-dir='third'"]].concat(), "9").outcome().expect_code(9);
     ended_with(&sandbox, 9);
+    run(&sandbox, &quiet, "10").env("CARGO_TARGET_DIR", sandbox.join("fourth")).outcome().expect_code(10);
+    ended_with(&sandbox, 10);
 }
 
 /// As a checkout that is renamed, or what one machine of a CI hands to another.
