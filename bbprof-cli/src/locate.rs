@@ -2,7 +2,8 @@
 //!
 //! In this order: `--map` (files and folders), `BBPROF_MAPS` (a path list of the same), beside the image where it ran
 //! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), in the folder of the profile, among those that `cargo bbprof` kept of its
-//! runs, where it kept them and where the profiles are now, and the map cache (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`). Only headers are read while looking.
+//! runs, where it kept them and where the profiles are now, in the map cache (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`), and where newer cargos link
+//! (`build/<package>/<hash>/out` beside the image). Only headers are read while looking.
 
 use crate::cache;
 use crate::exit::Requirement;
@@ -130,6 +131,11 @@ impl MapFinder {
         if let Some(path) = stored.find(|path| build_id_of(path).is_ok_and(|found| found == build_id)) {
             return Ok(path);
         }
+        for folder in image.ancestors().skip(1).take(2).filter(|folder| folder.is_absolute()).flat_map(out_folders) {
+            if let Some(path) = self.in_folder(&folder, build_id) {
+                return Ok(path);
+            }
+        }
         Err(MissingMap(missing(build_id, image, &others)).into())
     }
 
@@ -139,6 +145,15 @@ impl MapFinder {
         }
         self.folders[folder].iter().find(|(id, _)| *id == build_id).map(|(_, path)| path.clone())
     }
+}
+
+/// The folders in which cargo, by its new layout of build folders, links what it then puts into this one, or into one below.
+fn out_folders(folder: &Path) -> Vec<PathBuf> {
+    let within = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let packages = within(&folder.join("build")).flat_map(|package| within(&package));
+    let mut folders: Vec<PathBuf> = packages.map(|unit| unit.join("out")).collect();
+    folders.sort();
+    folders
 }
 
 /// Where `cargo bbprof` keeps the map of a program that ran, in our folder of its target directory; `None` when the image is in none.

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 use bbprof_format::raw::{self, RawProfile};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -28,11 +28,12 @@ fn is_tried_out(profile: &Path, ours: &Path) -> bool {
     is_in_out_dir(&executable, ours) && !executable.exists()
 }
 
-/// Cargo calls an `OUT_DIR` `build/PACKAGE-HASH/out`.
+/// Cargo calls an `OUT_DIR` `build/PACKAGE-HASH/out`, or, with its new layout of build folders, `build/PACKAGE/HASH/out`.
 fn is_in_out_dir(program: &Path, ours: &Path) -> bool {
     let Ok(inside) = program.strip_prefix(ours) else { return false };
     let folders: Vec<_> = inside.iter().collect();
-    folders.windows(3).any(|folders| folders[0] == "build" && folders[2] == "out")
+    let is_out_dir = |folders: &[&OsStr]| folders.first() == Some(&"build".as_ref()) && folders.last() == Some(&"out".as_ref());
+    folders.windows(3).chain(folders.windows(4)).any(is_out_dir)
 }
 
 #[cfg(test)]
@@ -44,6 +45,7 @@ mod tests {
         let is_in = |program: &str| is_in_out_dir(program.as_ref(), "/target/bbprof".as_ref());
         assert!(is_in("/target/bbprof/0a1b/x86_64-unknown-linux-gnu/debug/build/jemalloc-0a1b/out/build/conftest"));
         assert!(is_in("/target/bbprof/0a1b/release/build/jemalloc-0a1b/out/conftest"));
+        assert!(is_in("/target/bbprof/0a1b/x86_64-unknown-linux-gnu/debug/build/jemalloc/0a1b/out/build/conftest"));
         assert!(
             !is_in("/target/bbprof/0a1b/x86_64-unknown-linux-gnu/debug/deps/app-0a1b") && !is_in("/target/build/a/out/conftest")
         );

@@ -72,7 +72,9 @@ fn maps_are_found_by_build_id() {
     assert!(found(), "in deps below it");
     move_map("deps/app-0123.bbmap", &format!("cache/bbprof/maps/{id}.bbmap"));
     assert!(found(), "in the cache");
-    move_map(&format!("cache/bbprof/maps/{id}.bbmap"), "elsewhere/x.bbmap");
+    move_map(&format!("cache/bbprof/maps/{id}.bbmap"), "build/app/0123/out/app.bbmap");
+    assert!(found(), "where newer cargos link");
+    move_map("build/app/0123/out/app.bbmap", "elsewhere/x.bbmap");
     assert!(!found());
     assert_eq!(folder.bbprof(&["report", "--map", "elsewhere"]).code, 0);
     assert_eq!(folder.bbprof(&["report", "--map", "elsewhere/x.bbmap"]).code, 0);
