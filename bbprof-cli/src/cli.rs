@@ -9,7 +9,7 @@ use crate::env::{self, EnvOptions};
 use crate::exit::Exit;
 use crate::installation::Installation;
 use crate::roles::Role;
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use std::ffi::OsString;
 
@@ -84,9 +84,15 @@ pub(crate) fn run(role: Role, argv: Vec<OsString>) -> Result<u8> {
         Ok(matches) => matches,
         Err(error) => {
             // Help and version go to stdout with 0, the rest to stderr.
+            let printed = error.print();
+            if error.use_stderr() {
+                return Ok(Exit::Usage as u8);
+            }
             // A closed pipe (`| head`) is no failure.
-            let _ = error.print();
-            return Ok(if error.use_stderr() { Exit::Usage as u8 } else { 0 });
+            return match printed {
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).context("stdout: cannot be written"),
+                _ => Ok(0),
+            };
         }
     };
     execute(Cli::from_arg_matches(&matches)?.command)

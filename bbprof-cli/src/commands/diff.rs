@@ -67,7 +67,8 @@ impl FromStr for Limit {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (percent, functions) = text.split_once('=').map_or((text, None), |(percent, regex)| (percent, Some(regex)));
-        let number = percent.trim().trim_end_matches('%').trim();
+        let percent = percent.trim();
+        let number = percent.strip_suffix('%').unwrap_or(percent).trim();
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         // More digits than this say no more, and would not fit.
         let is_number = |digits: &str| digits.len() <= 12 && digits.bytes().all(|digit| digit.is_ascii_digit());
@@ -167,7 +168,7 @@ mod tests {
             assert_eq!((limit.scaled, limit.decimals), (scaled, decimals), "{text}");
         }
         assert!("2%=^parse::".parse::<Limit>().expect("a limit").functions.is_some());
-        for text in ["", "%", "two", "-1", "1e3", "2=(", "1.2.3"] {
+        for text in ["", "%", "two", "-1", "1e3", "2=(", "1.2.3", "2%%"] {
             assert!(text.parse::<Limit>().is_err(), "{text}");
         }
     }

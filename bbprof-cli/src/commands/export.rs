@@ -208,6 +208,13 @@ fn split_word(word: &OsStr) -> Option<(&str, OsString)> {
     Some((name, OsStr::from_bytes(&bytes[at + 1..]).to_owned()))
 }
 
+/// The file that a path leads to, or would: it may have many names.
+fn place(path: &Path) -> PathBuf {
+    let in_folder = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    let found = path.canonicalize().ok().or_else(in_folder).or_else(|| std::path::absolute(path).ok());
+    found.unwrap_or_else(|| path.to_owned())
+}
+
 /// `KIND=PATH` words are exports, the others profiles.
 fn split(words: &[OsString]) -> Result<(Exports, Vec<PathBuf>)> {
     let kinds = || KINDS.map(|(name, _)| name).join(", ");
@@ -218,7 +225,8 @@ fn split(words: &[OsString]) -> Result<(Exports, Vec<PathBuf>)> {
             Some((Some(_), name, path)) if path.is_empty() => require!("{name}=: a path is missing; `-` is stdout"),
             Some((Some((name, kind)), _, path)) => {
                 let path = PathBuf::from(path);
-                if let Some((other, ..)) = exports.iter().find(|(_, _, known)| *known == path && path != Path::new("/dev/null")) {
+                let is_same = |known: &PathBuf| place(known) == place(&path) && path != Path::new("/dev/null");
+                if let Some((other, ..)) = exports.iter().find(|(_, _, known)| is_same(known)) {
                     let place = if path.as_os_str() == "-" { "stdout".to_owned() } else { path.display().to_string() };
                     require!("{other} and {name} would both be written to {place}; give each a path of its own");
                 }

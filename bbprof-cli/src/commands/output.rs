@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use bbprof_format::{map, merged, raw};
 use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes data to stdout. A reader that closed the pipe (`| head`) has what it wanted: no error.
 pub(crate) fn to_stdout<T: Default>(write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> Result<T> {
@@ -32,8 +32,11 @@ pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
         out.flush().with_context(cannot)?;
         return Ok(value);
     }
-    let followed = link.and_then(|_| path.canonicalize().ok());
-    let path = followed.as_deref().unwrap_or(path);
+    let followed = followed(path);
+    if followed.is_symlink() {
+        bail!("{}: cannot be written: too many links", path.display());
+    }
+    let path = followed.as_path();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         bail!("{}: cannot be written: {} is no folder", path.display(), folder.display());
@@ -52,6 +55,17 @@ pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
     let file = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(cannot)?;
     file.persist(path).map_err(|error| error.error).with_context(cannot)?;
     Ok(value)
+}
+
+/// What a link leads to in the end, be it there or not yet.
+fn followed(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many as the kernel follows; a circle leads to a link.
+    for _ in 0..40 {
+        let Ok(target) = std::fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path
 }
 
 /// Makes sure that no report takes the place of a profile or build map: they may be all that there is of the counts.

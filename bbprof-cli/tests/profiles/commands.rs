@@ -2,6 +2,7 @@
 
 use crate::folder::Folder;
 use std::io::Read;
+use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
 #[test]
@@ -196,12 +197,15 @@ fn exports_that_cannot_be() {
     let folder = Folder::new();
     folder.write("a.bbraw", &folder.raw(7, 5));
     std::fs::write(folder.path("file"), "").expect("written");
+    symlink("circle", folder.path("circle")).expect("a link");
     for (words, code, says) in [
         (&["export", "a.bbraw"][..], 2, "nothing to export: give at least one KIND=PATH"),
         (&["export", "jsn=x"], 2, "\"jsn\" is no kind of export; there are json, lcov, cobertura, callgrind"),
         (&["export", "csv="], 2, "csv=: a path is missing; `-` is stdout"),
         (&["export", "csv=-", "json=-"], 2, "csv and json would both be written to stdout; give each a path of its own"),
         (&["export", "csv=x", "json=x"], 2, "csv and json would both be written to x; give each a path of its own"),
+        (&["export", "csv=x", "json=./x"], 2, "csv and json would both be written to ./x; give each a path of its own"),
+        (&["export", "csv=circle"], 1, "csv export: circle: cannot be written: too many links"),
         (&["export", "dot=file"], 2, "file: is a file; this export needs a folder"),
         (&["export", "html=file"], 2, "file: is a file; html= names a folder, unless --single-file is given"),
         (&["export", "html=-"], 2, "html=-: a folder cannot go to stdout; add --single-file"),
@@ -213,6 +217,20 @@ fn exports_that_cannot_be() {
         assert_eq!(said.code, code, "{words:?}: {}", said.err);
         assert!(said.err.contains(says), "{words:?}: {}", said.err);
     }
+    let full = std::fs::File::create("/dev/full").expect("a full disk");
+    let help = folder.command(&["--help"]).stdout(full).output().expect("bbprof runs");
+    assert!(help.status.code() == Some(1) && help.stderr.starts_with(b"bbprof: error: stdout: cannot be written"));
+}
+
+/// Links are followed, also to where nothing is yet.
+#[test]
+fn exports_through_links() {
+    let folder = Folder::new();
+    folder.write("a.bbraw", &folder.raw(7, 5));
+    symlink("second", folder.path("first")).expect("a link");
+    symlink("later.csv", folder.path("second")).expect("a link");
+    assert_eq!(folder.bbprof(&["export", "csv=first"]).code, 0);
+    assert!(folder.path("later.csv").is_file() && folder.path("first").is_symlink() && folder.path("second").is_symlink());
 }
 
 #[test]
