@@ -379,8 +379,9 @@ fn settings_of_one_package_among_several() {
     assert!(
         told(&["--workspace"]).contains(does_not_hold)
             && told(&["-p", "program", "-p", "build-script-tools"]).contains(does_not_hold)
+            && told(&["-p", "prog*"]).contains(does_not_hold)
     );
-    assert_eq!(told(&["-p", "program"]), "");
+    assert_eq!((told(&["-p", "program"]), told(&["-p", "program:0.1.0"])), (String::new(), String::new()));
     let run = |word: &str| workspace.bbprof("run", &[word, "program"]).env("BBPROF_OFF", "1").ok().stderr;
     assert_eq!((run("-qp"), run("-qrp")), (String::new(), String::new()), "-p and -q are seen behind and before other letters");
     let manifest = std::fs::read_to_string(sandbox.join("program/Cargo.toml")).unwrap();

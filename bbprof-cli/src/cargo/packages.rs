@@ -133,14 +133,20 @@ pub(crate) fn package_in_view<'a>(metadata: &'a Metadata, words: &CargoWords) ->
 pub(crate) fn is_of_many(metadata: &Metadata, words: &CargoWords) -> bool {
     match words.values("--package", Some('p')).len() {
         0 => words.has("--workspace") || words.has("--all") || metadata.root_package().is_none(),
-        number => number > 1,
+        // A pattern may be for several.
+        1 => package_in_view(metadata, words).is_none(),
+        _ => true,
     }
 }
 
-/// The package's name in a package id specification: `name`, `name@1.0`, `file:///x#name@1.0`.
+/// The package's name in a package id specification: `name`, `name@1.0`, `name:1.0`, `file:///x#name@1.0`, `file:///name#1.0`, `file:///name`.
 fn name_of_spec(spec: &str) -> &str {
-    let after = spec.rsplit_once('#').map_or(spec, |(_, name)| name);
-    after.split_once('@').map_or(after, |(name, _)| name)
+    let (url, after) = spec.rsplit_once('#').unwrap_or(if spec.contains("://") { (spec, "") } else { ("", spec) });
+    if after.is_empty() || !url.is_empty() && after.starts_with(|c: char| c.is_ascii_digit()) {
+        // Where the URL ends in the package's name, cargo leaves it out.
+        return url.rsplit('/').next().unwrap_or(url);
+    }
+    after.split(['@', ':']).next().unwrap_or(after)
 }
 
 #[cfg(test)]
@@ -149,7 +155,15 @@ mod tests {
 
     #[test]
     fn specifications_name_packages() {
-        for spec in ["regex", "regex@1.10", "https://github.com/rust-lang/crates.io-index#regex@1.4.3"] {
+        for spec in [
+            "regex",
+            "regex@1.10",
+            "regex:1.10",
+            "https://github.com/rust-lang/crates.io-index#regex@1.4.3",
+            "path+file:///src/regex#1.4.3",
+            "path+file:///src/re#regex@1.4.3",
+            "https://github.com/rust-lang/regex",
+        ] {
             assert_eq!(name_of_spec(spec), "regex");
         }
     }
