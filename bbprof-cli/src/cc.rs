@@ -22,7 +22,7 @@ use anyhow::{Context, Result};
 use arguments::Arguments;
 pub(crate) use linker::program_named;
 pub(crate) use pinned::chosen;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -105,15 +105,21 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
         // Lines do not change code, and the plugin takes these away again. The user's own -g options follow and win.
         command.arg("-gline-directives-only");
     }
+    let mut linker = None;
     if arguments.links {
         let real = linker::real_linker(clang, &arguments)?;
         let mut path = OsString::from("--ld-path=");
         path.push(shim::as_ld(installation, &real)?);
-        command.arg(path);
+        command.arg(&path);
+        linker = Some(path);
     }
     command.arg("--end-no-unused-arguments");
     command.args(&arguments.clang);
-    if let Some(option) = arguments.clang.iter().find(|word| LEAVES_PASSES_OUT.iter().any(|option| word == option)) {
+    if let Some(path) = linker.filter(|_| arguments.ld_path.is_some()) {
+        // Behind the user's, too, which a response file has: the last one wins.
+        command.args([OsStr::new("--start-no-unused-arguments"), &path, OsStr::new("--end-no-unused-arguments")]);
+    }
+    if let Some(option) = arguments.words.iter().find(|word| LEAVES_PASSES_OUT.iter().any(|option| word == option)) {
         tell!("{}: this leaves out the pass that places counters, too: what is compiled now is not counted", option.display());
     }
     if arguments.wants_lto {

@@ -369,6 +369,10 @@ fn settings_of_the_compiler_driver() {
     assert!(verified("from-file").contains("exact"));
     let refused = cc(&["-c", "@flags.rsp", "-fvisibility=hidden", "-fsanitize=cfi-icall", "main.c"]).outcome().expect_code(1);
     assert!(refused.stderr.contains("leave -fsanitize=cfi-icall out"), "{}", refused.stderr);
+    // A response file may name another one, and a linker.
+    std::fs::write(parcel.source().join("outer.rsp"), "@flags.rsp --ld-path=/usr/bin/ld main.c shelf.c -o outer").unwrap();
+    assert!(cc(&["@outer.rsp"]).ok().stderr.contains("-flto is not supported"));
+    assert!(verified("outer").contains("exact"));
     // What does not hold is not looked for.
     let usual = ProfiledRun::of(&parcel.source().join("counted"), &[], &parcel.sandbox).raw;
     std::fs::write(parcel.source().join("bbprof.toml"), "weights = \"absent.bbprof\"\n").unwrap();

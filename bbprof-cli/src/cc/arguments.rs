@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Arguments {
     /// What goes to clang.
     pub clang: Vec<OsString>,
+    /// The same, with the words of response files in their places.
+    pub words: Vec<OsString>,
     pub options: PluginOptions,
     /// The profile to place counters by.
     pub weights: Option<PathBuf>,
@@ -64,6 +66,9 @@ impl Arguments {
                     );
                 }
                 inner.iter().for_each(|word| arguments.look_at(word));
+                arguments.words.extend(inner.into_iter().map(OsString::from));
+                arguments.clang.push(word.clone());
+                continue;
             }
             if let Some(profile) = text.strip_prefix("--bbprof-weights=") {
                 arguments.weights = Some(profile.into());
@@ -74,13 +79,14 @@ impl Arguments {
                 continue;
             }
             arguments.look_at(&text);
+            arguments.words.push(word.clone());
             arguments.clang.push(word.clone());
         }
-        arguments.is_assembly = is_assembly(&arguments.clang);
+        arguments.is_assembly = is_assembly(&arguments.words);
         let mut targets =
-            arguments.clang.windows(2).filter(|pair| pair[0] == "-target").map(|pair| pair[1].to_string_lossy().into_owned());
+            arguments.words.windows(2).filter(|pair| pair[0] == "-target").map(|pair| pair[1].to_string_lossy().into_owned());
         arguments.foreign = targets.rfind(|target| !is_supported(target)).or(arguments.foreign);
-        arguments.prefixes = prefixes(&arguments.clang)?;
+        arguments.prefixes = prefixes(&arguments.words)?;
         arguments.options.filters.check()?;
         arguments.is_plain |= arguments.clang.is_empty() || arguments.is_verbose && !arguments.has_input;
         arguments.reads_headers |= !arguments.is_plain;
@@ -145,9 +151,21 @@ fn is_supported(target: &str) -> bool {
     ["x86_64", "amd64"].contains(&parts.next().unwrap_or("")) && parts.any(|part| part == "linux") && !target.ends_with("x32")
 }
 
-/// The words of a response file; none if it is not one.
+/// The words of a response file, and of those that it names; none if it is not one.
 fn words_of_file(path: &str) -> Option<Vec<String>> {
-    shlex::split(&std::fs::read_to_string(path).ok()?)
+    fn read(path: &str, above: &mut Vec<String>) -> Option<Vec<String>> {
+        // A circle is clang's to tell.
+        if above.iter().any(|file| file == path) {
+            return None;
+        }
+        let words = shlex::split(&std::fs::read_to_string(path).ok()?)?;
+        above.push(path.to_owned());
+        let inner = |word: String| word.strip_prefix('@').and_then(|path| read(path, above)).unwrap_or_else(|| vec![word]);
+        let words = words.into_iter().flat_map(inner).collect();
+        above.pop();
+        Some(words)
+    }
+    read(path, &mut Vec::new())
 }
 
 /// Whether there are sources, all of which are assembly, by their names' ends as clang has them.
