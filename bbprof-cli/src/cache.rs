@@ -9,7 +9,7 @@ use bbprof_format::Digest;
 use rustix::fs::{FlockOperation, flock};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 const CHOOSE: &str = "set XDG_CACHE_HOME to a folder that can be written to";
@@ -69,7 +69,10 @@ pub(crate) fn folder_once_by_one(folder: &Path, fill: impl FnOnce(&Path) -> Resu
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
     let parent = path.parent().context("a file has a folder")?;
     fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
-    let mut file = tempfile::NamedTempFile::new_in(parent).with_context(|| parent.display().to_string())?;
+    // As any new file, whose readers may be others than who made it (a container's root); the umask takes away what it should.
+    let permissions = fs::Permissions::from_mode(0o666);
+    let mut file =
+        tempfile::Builder::new().permissions(permissions).tempfile_in(parent).with_context(|| parent.display().to_string())?;
     file.write_all(content).with_context(|| path.display().to_string())?;
     file.persist(path).with_context(|| path.display().to_string())?;
     Ok(())
@@ -115,6 +118,15 @@ mod tests {
         folder_once(&folder, |_| bail!("filled twice")).unwrap();
         assert_eq!(fs::read_to_string(folder.join("x")).unwrap(), "1");
         assert_eq!(fs::read_dir(folder.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn files_are_for_all_that_the_umask_lets_read() {
+        let place = tempfile::tempdir().unwrap();
+        let [plain, ours] = ["plain", "ours"].map(|name| place.path().join(name));
+        fs::write(&plain, "1").unwrap();
+        write_atomically(&ours, b"1").unwrap();
+        assert_eq!(plain.metadata().unwrap().mode(), ours.metadata().unwrap().mode());
     }
 
     #[test]

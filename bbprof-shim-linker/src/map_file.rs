@@ -30,28 +30,31 @@ pub(crate) fn write(build_id: BuildId, map: &[u8], output: &Path) -> Result<()> 
     let path = map::path_beside(output);
     let what = || format!("{}: cannot write the build map", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new()
-        .prefix(".bbmap-")
-        .permissions(fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder)
-        .with_context(what)?;
+    let mut file = beside(folder).with_context(what)?;
     file.write_all(map).with_context(what)?;
     file.persist(&path).map_err(|error| error.error).with_context(what)?;
+    let kept = keep(build_id, map)?;
     // A convenience for binaries that are moved away from their map.
-    let _ = link_in_cache(build_id, &keep(build_id, map).unwrap_or(path));
+    let _ = link_in_cache(build_id, &kept.unwrap_or(path));
     Ok(())
+}
+
+/// A file to be put in place in this folder, as any new one: the umask takes away what it should.
+fn beside(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    tempfile::Builder::new().prefix(".bbmap-").permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
 }
 
 /// Where a copy of the map is, when `BBPROF_KEEP_MAPS` names a folder for copies: rustdoc removes a doctest's output, and what
 /// is beside it, as soon as it has run.
-fn keep(build_id: BuildId, map: &[u8]) -> Option<PathBuf> {
-    let folder = PathBuf::from(env::var_os("BBPROF_KEEP_MAPS").filter(|folder| !folder.is_empty())?);
-    fs::create_dir_all(&folder).ok()?;
-    let mut file = tempfile::NamedTempFile::new_in(&folder).ok()?;
-    file.write_all(map).ok()?;
-    let path = folder.join(map::file_name(build_id));
-    file.persist(&path).ok()?;
-    Some(path)
+fn keep(build_id: BuildId, map: &[u8]) -> Result<Option<PathBuf>> {
+    let Some(folder) = env::var_os("BBPROF_KEEP_MAPS").filter(|folder| !folder.is_empty()) else { return Ok(None) };
+    let path = Path::new(&folder).join(map::file_name(build_id));
+    let what = || format!("BBPROF_KEEP_MAPS: {}: cannot write the copy of the build map", path.display());
+    fs::create_dir_all(&folder).with_context(what)?;
+    let mut file = beside(Path::new(&folder)).with_context(what)?;
+    file.write_all(map).with_context(what)?;
+    file.persist(&path).map_err(|error| error.error).with_context(what)?;
+    Ok(Some(path))
 }
 
 fn link_in_cache(build_id: BuildId, path: &Path) -> Option<()> {

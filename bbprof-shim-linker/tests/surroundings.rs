@@ -170,6 +170,25 @@ fn maps_are_found_by_build_id() {
     successful(&mut workshop.clang("bfd", "main.o a.o -o /dev/null"));
 }
 
+/// Who asks for a copy has no other, when the build's own folder goes; and it is for all that the umask lets read.
+#[test]
+fn copies_of_maps() {
+    let (workshop, _) = workshop();
+    let link = |folder: &str| {
+        let mut command = workshop.clang("bfd", "main.o a.o -o app");
+        command.env("BBPROF_KEEP_MAPS", folder).output().unwrap()
+    };
+    assert!(link("kept/maps").status.success());
+    let kept: Vec<_> = fs::read_dir(workshop.path("kept/maps")).unwrap().map(|entry| entry.unwrap()).collect();
+    assert_eq!(fs::read(kept[0].path()).unwrap(), fs::read(workshop.path("app.bbmap")).unwrap());
+    let mode = kept[0].metadata().unwrap().permissions().mode();
+    assert_eq!(mode, fs::metadata(workshop.path("app.bbmap")).unwrap().permissions().mode());
+    let refused = link("main.o");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && said.contains("BBPROF_KEEP_MAPS: main.o/"), "{said}");
+    assert!(!workshop.path("app").exists());
+}
+
 #[test]
 fn dependency_files_name_no_temporary_file() {
     let (workshop, _) = workshop();
