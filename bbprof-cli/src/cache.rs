@@ -78,6 +78,14 @@ pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Writes a file in the cache so, or says what to do.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<()> {
+    match write_atomically(path, content) {
+        Ok(()) => Ok(()),
+        Err(error) => require!("{}: cannot be made in the cache: {error:#}; {CHOOSE}", path.display()),
+    }
+}
+
 /// Makes `link` point at `target`, replacing an earlier link atomically.
 pub(crate) fn link_atomically(target: &Path, link: &Path) -> Result<()> {
     let parent = link.parent().context("a link has a folder")?;

@@ -34,7 +34,7 @@ pub(crate) fn toolchain_file(installation: &Installation) -> Result<PathBuf> {
     }
     let path = cache::root()?.join("cmake").join(cache::name_of([&*text])).join("bbprof.cmake");
     if !path.is_file() {
-        cache::write_atomically(&path, text.as_bytes())?;
+        cache::write(&path, text.as_bytes())?;
     }
     Ok(path)
 }

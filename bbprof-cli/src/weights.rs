@@ -7,7 +7,7 @@
 use crate::cache;
 use crate::commands::inputs::{MapArgs, ProfileArgs, expand, load};
 use crate::exit::require;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bbprof_format::Digest;
 use bbprof_profile::CounterMode;
 use std::ffi::OsString;
@@ -39,7 +39,7 @@ pub(crate) fn frequencies_file(profile: &Path) -> Result<PathBuf> {
     }
     let bytes = frequencies.encode();
     let file = place.join(Digest::of(&bytes).to_string());
-    cache::write_atomically(&file, &bytes)?;
-    cache::write_atomically(&index, file.as_os_str().as_bytes()).context("index of weights")?;
+    cache::write(&file, &bytes)?;
+    cache::write(&index, file.as_os_str().as_bytes())?;
     Ok(file)
 }

@@ -119,6 +119,8 @@ fn headers_or_compilers_that_are_not_there() {
     // A cache that cannot be made.
     let outcome = parcel.run(tool("bbprof-cc")).args(["-c", "main.c"]).env("XDG_CACHE_HOME", "/proc/cache").outcome();
     says(&outcome, MISSING, &["/proc/cache/bbprof", "XDG_CACHE_HOME"]);
+    let outcome = parcel.run(tool("bbprof")).arg("cmake-toolchain").env("XDG_CACHE_HOME", "/proc/cache").outcome();
+    says(&outcome, MISSING, &["/proc/cache/bbprof", "XDG_CACHE_HOME"]);
     // Without HOME, the home that the system knows.
     let outcome = parcel.run("env").args(["-u", "HOME", "-u", "XDG_CACHE_HOME"]).arg(tool("bbprof-cc")).args(["-c", "main.c"]);
     outcome.ok();
