@@ -56,7 +56,7 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
         }
         None => {
             if !arguments.is_plain && arguments.plugin.is_none() {
-                let mut settings = Settings::from_file_above(&std::env::current_dir()?)?;
+                let mut settings = Settings::from_file_here()?;
                 let weights = arguments.options.weights.take();
                 // One that does not hold need not be there.
                 settings.weights = settings.weights.filter(|_| weights.is_none());

@@ -128,8 +128,13 @@ impl Settings {
         self
     }
 
+    /// Reads `bbprof.toml` in the working directory or, going up, in a folder above it.
+    pub(crate) fn from_file_here() -> Result<Self> {
+        Self::from_file_above(&std::env::current_dir().context("working directory")?)
+    }
+
     /// Reads `bbprof.toml` in `folder` or, going up, in a folder above it.
-    pub(crate) fn from_file_above(folder: &Path) -> Result<Self> {
+    fn from_file_above(folder: &Path) -> Result<Self> {
         for folder in folder.ancestors() {
             let path = folder.join("bbprof.toml");
             if path.is_file() {

@@ -47,7 +47,7 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
             "--deps: in this environment every crate that is compiled with RUSTFLAGS is instrumented; use cargo bbprof to choose"
         );
     }
-    let settings = options.settings.clone().or(Settings::from_file_above(&std::env::current_dir()?)?);
+    let settings = options.settings.clone().or(Settings::from_file_here()?);
     if settings.deps.is_some() {
         say("deps of bbprof.toml does not hold here: every crate that is compiled with RUSTFLAGS is instrumented");
     }

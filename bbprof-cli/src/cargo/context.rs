@@ -134,7 +134,7 @@ fn refuse_spaces(plugin: &Path) -> Result<()> {
 /// Command line, then files, then the manifests of the package in view and of the workspace.
 fn all_settings(own: Settings, metadata: &Metadata, words: &CargoWords) -> Result<Settings> {
     let (package, is_of_many) = (package_in_view(metadata, words), is_of_many(metadata, words));
-    let mut settings = own.or(Settings::from_file_above(&std::env::current_dir()?)?);
+    let mut settings = own.or(Settings::from_file_here()?);
     if let Some(package) = package {
         let manifest = package.manifest_path.as_std_path();
         settings = settings.or(Settings::from_metadata(&package.metadata, manifest, "package.metadata.bbprof")?);

@@ -112,8 +112,9 @@ impl Kind {
         let markers = if args.no_markers { None } else { Some(&read as report::SourceReader<'_>) };
         let coverage = report::Coverage { markers, with_toolchain: args.toolchain_sources };
         let covered = if self == Self::Cobertura {
-            let here = std::env::current_dir()?;
-            report::write_cobertura(profile, here.to_str().unwrap_or(""), coverage, out)
+            // Where there is none any more, or it is no text, no path is below it.
+            let here = std::env::current_dir().ok().and_then(|here| here.into_os_string().into_string().ok());
+            report::write_cobertura(profile, here.as_deref().unwrap_or(""), coverage, out)
         } else {
             report::write_lcov(profile, &args.test_name, coverage, out)
         };

@@ -233,6 +233,19 @@ fn exports_through_links() {
     assert!(folder.path("later.csv").is_file() && folder.path("first").is_symlink() && folder.path("second").is_symlink());
 }
 
+/// What is read and written by its whole path needs no working directory.
+#[test]
+fn a_working_directory_that_is_gone() {
+    let folder = Folder::new();
+    folder.write("a.bbraw", &folder.raw(7, 5));
+    let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" export cobertura=- \"$1\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.current_dir(folder.path("")).args(["-c", script, env!("CARGO_BIN_EXE_bbprof")]).arg(folder.path("a.bbraw"));
+    let said = shell.output().expect("a shell");
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    assert!(String::from_utf8_lossy(&said.stdout).contains("filename=\"/src/a.c\""));
+}
+
 #[test]
 fn diff_and_its_gate() {
     let folder = Folder::new();
