@@ -373,6 +373,10 @@ fn settings_of_the_compiler_driver() {
     std::fs::write(parcel.source().join("outer.rsp"), "@flags.rsp --ld-path=/usr/bin/ld main.c shelf.c -o outer").unwrap();
     assert!(cc(&["@outer.rsp"]).ok().stderr.contains("-flto is not supported"));
     assert!(verified("outer").contains("exact"));
+    // So may one of clang's configuration files.
+    std::fs::write(parcel.source().join("lto.cfg"), "# As usual.\n-O2\n-flto\n").unwrap();
+    assert!(cc(&["--config=./lto.cfg", "main.c", "shelf.c", "-o", "by-config"]).ok().stderr.contains("-flto is not supported"));
+    assert!(verified("by-config").contains("exact"));
     // What does not hold is not looked for.
     let usual = ProfiledRun::of(&parcel.source().join("counted"), &[], &parcel.sandbox).raw;
     std::fs::write(parcel.source().join("bbprof.toml"), "weights = \"absent.bbprof\"\n").unwrap();

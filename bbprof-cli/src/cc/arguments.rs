@@ -55,6 +55,11 @@ impl Arguments {
     /// Reads the words after the program's name, which say more than these options.
     pub(crate) fn parse(words: &[OsString], options: PluginOptions) -> Result<Self> {
         let mut arguments = Self { links: true, options, ..Self::default() };
+        // In front of all others, as clang has them.
+        for inner in config_files(words).filter_map(|path| words_of_file(&path)) {
+            inner.iter().for_each(|word| arguments.look_at(word));
+            arguments.words.extend(inner.into_iter().map(OsString::from));
+        }
         for word in words {
             let text = word.to_string_lossy();
             if let Some(inner) = text.strip_prefix('@').and_then(words_of_file) {
@@ -166,6 +171,13 @@ fn words_of_file(path: &str) -> Option<Vec<String>> {
         Some(words)
     }
     read(path, &mut Vec::new())
+}
+
+/// The files of `--config FILE` and `--config=FILE`. One that is named without a folder is looked for in places that clang knows.
+fn config_files(words: &[OsString]) -> impl Iterator<Item = String> {
+    let next = words.windows(2).filter(|pair| pair[0] == "--config").map(|pair| pair[1].as_os_str());
+    let within = words.iter().filter_map(|word| after(word, "--config="));
+    next.chain(within).map(|path| path.to_string_lossy().into_owned()).filter(|path| path.contains('/'))
 }
 
 /// Whether there are sources, all of which are assembly, by their names' ends as clang has them.
