@@ -8,13 +8,32 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// A script with arguments of its own, and how often it does its work for one value: for a quarter of a second or so, as an interpreter starts in a twelfth.
+struct Script {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    loops: u32,
+}
+
+const fn script(name: &'static str, loops: u32) -> Script {
+    Script { name, arguments: &[], loops }
+}
+
 /// Each group with scripts that need nothing but the standard library.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("python math", &["float", "nbody", "pidigits"]),
-    ("python regex", &["regex_compile", "regex_dna", "regex_effbot", "regex_v8"]),
-    ("python scimark", &["scimark"]),
-    ("python serialize", &["json_dumps", "json_loads", "pickle"]),
-    ("python apps", &["deltablue", "hexiom", "pyflate", "richards"]),
+const GROUPS: [(&str, &[Script]); 5] = [
+    ("python math", &[script("float", 4), script("nbody", 4), script("pidigits", 2)]),
+    ("python regex", &[script("regex_compile", 3), script("regex_dna", 2), script("regex_effbot", 20), script("regex_v8", 15)]),
+    ("python scimark", &[script("scimark", 1)]),
+    (
+        "python serialize",
+        &[
+            script("json_dumps", 30),
+            script("json_loads", 700),
+            Script { arguments: &["pickle"], ..script("pickle", 2000) },
+            Script { arguments: &["unpickle"], ..script("pickle", 2000) },
+        ],
+    ),
+    ("python apps", &[script("deltablue", 100), script("hexiom", 60), script("pyflate", 1), script("richards", 8)]),
 ];
 
 /// Wheels from PyPI, with their versions.
@@ -32,21 +51,22 @@ Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 pub(crate) fn workloads(folder: &Path) -> Result<Vec<Workload>> {
     let folder = folder.join("python");
     let scripts = folder.join("site/pyperformance/data-files/benchmarks");
-    let run = |script: &str, values: &str| -> Result<Vec<String>> {
-        let script = scripts.join(format!("bm_{script}/run_benchmark.py"));
-        let options = ["--worker", "--loops=1", "--warmups=0", values].map(str::to_owned);
-        Ok(std::iter::once(text(&script)?.to_owned()).chain(options).collect())
+    let run = |script: &Script, values: u32| -> Result<Vec<String>> {
+        let path = scripts.join(format!("bm_{}/run_benchmark.py", script.name));
+        let amount = [format!("--loops={}", script.loops), "--warmups=0".to_owned(), format!("--values={values}")];
+        let own = script.arguments.iter().copied().map(str::to_owned);
+        Ok([text(&path)?.to_owned(), "--worker".to_owned()].into_iter().chain(amount).chain(own).collect())
     };
     let environment = vec![("PYTHONPATH", text(&folder.join("site"))?.to_owned()), ("PYTHONHASHSEED", "0".to_owned())];
-    let every = GROUPS.iter().flat_map(|(_, scripts)| *scripts).map(|script| Ok((None, run(script, "--values=1")?)));
+    let every = GROUPS.iter().flat_map(|(_, scripts)| *scripts).map(|script| Ok((None, run(script, 1)?)));
     let training = every.collect::<Result<Vec<_>>>()?;
-    let group = |(name, scripts): &(&str, &[&str])| {
+    let group = |(name, scripts): &(&str, &[Script])| {
         Ok(Workload {
             name: (*name).to_owned(),
             group: Group::Python,
             source: Source::Python { folder: folder.clone() },
-            counted: scripts.iter().map(|script| run(script, "--values=1")).collect::<Result<_>>()?,
-            timed: scripts.iter().map(|script| run(script, "--values=2")).collect::<Result<_>>()?,
+            counted: scripts.iter().map(|script| run(script, 1)).collect::<Result<_>>()?,
+            timed: scripts.iter().map(|script| run(script, 2)).collect::<Result<_>>()?,
             training: training.clone(),
             environment: environment.clone(),
             exit_code: 0,
