@@ -245,6 +245,9 @@ static bool look_at(int32_t thread, void *context) {
     char bytes[256];
     mix(look, (const char *)&thread, sizeof thread);
     long length = read_task_file(thread, "/syscall", bytes, sizeof bytes);
+    /* It may not be asked: the process has changed its user, or the kernel has no such file. That does not get better. */
+    if (length == 0 && thread_runs(thread) != 0)
+        return false;
     judge_call(looker, bytes, length);
     if (!look->settled) {
         looker->has_seen_enough = true;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -108,6 +109,22 @@ static int dropped(void) {
   return child_works();
 }
 
+static void *waits(void *unused) {
+  for (;;)
+    pause();
+  return unused;
+}
+
+/* A thread waits, but what it does cannot be looked at any more: as root, becomes nobody; else: becomes undumpable. */
+static int hidden_thread(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, waits, NULL) != 0)
+    return 98;
+  if (geteuid() == 0 ? setgid(65534) != 0 || setuid(65534) != 0 : prctl(PR_SET_DUMPABLE, 0) != 0)
+    return 96;
+  return 9;
+}
+
 /* Somebody else ends it. */
 static int ended(void) {
   pid_t parent = getpid();
@@ -140,7 +157,7 @@ static const struct {
     {"full_stderr", full_stderr},
     {"works", only_works},         {"folder_goes", folder_goes}, {"number_two", number_two},         {"signals_blocked", signals_blocked},
     {"limited", limited},          {"rooted", rooted},           {"limited_thread", limited_thread}, {"dropped", dropped},
-    {"ended", ended},              {"dumps", dumps},
+    {"ended", ended},              {"dumps", dumps},             {"hidden_thread", hidden_thread},
 };
 
 int main(int argc, char **argv) {
