@@ -44,7 +44,7 @@ static void note_strangers(struct process *process, int others) {
     if (has_tls && others > known && !process->has_noted_strangers && platform_living_threads(process->helper) > known) {
         process->has_noted_strangers = true;
         entries_of_note("A thread was running that neither pthread_create nor thrd_create made (libc makes some for timers, aio and "
-                        "look-ups): what such threads counted is lost; --storage=atomic counts it.",
+                        "look-ups; jemalloc goes around both): what such threads counted is lost; --storage=atomic counts it.",
                         raw_log, process);
     }
 }
