@@ -1,12 +1,13 @@
 //! The profile format of pprof (`profile.proto`, protobuf in gzip): one sample for each source location of each function, weighed by
-//! executed instructions. Inlined functions are lines of one location, the innermost first.
+//! executed instructions. Inlined functions are lines of one location, the innermost first. Locations have no addresses, and so name no
+//! mapping: pprof would disassemble the program at addresses that it makes up, and its list of source lines be empty, or crash.
 
 use crate::names::Demangled;
 use bbprof_profile::{FunctionView, Profile};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 #[derive(Clone, PartialEq, Message)]
@@ -65,8 +66,6 @@ struct Mapping {
 struct Location {
     #[prost(uint64, tag = "1")]
     id: u64,
-    #[prost(uint64, tag = "2")]
-    mapping_id: u64,
     #[prost(message, repeated, tag = "4")]
     line: Vec<Line>,
 }
@@ -121,12 +120,12 @@ struct Tables<'p> {
     names: Demangled<'p>,
     strings: HashMap<String, i64>,
     functions: HashMap<(i64, i64, i64), u64>,
-    mappings: HashMap<String, u64>,
+    mappings: HashSet<String>,
 }
 
 impl<'p> Tables<'p> {
     fn add(&mut self, profile: &'p Profile, function: FunctionView<'p>) -> io::Result<()> {
-        let mapping_id = self.mapping(function);
+        self.add_mapping(function);
         for (location, instructions) in function.instructions_by_location() {
             let frames = location.map_or_else(Vec::new, |location| function.frames(location));
             let mut line = Vec::with_capacity(frames.len());
@@ -144,7 +143,7 @@ impl<'p> Tables<'p> {
                 None => line.push(Line { function_id, line: 0, column: 0 }),
             }
             let id = self.proto.location.len() as u64 + 1;
-            self.proto.location.push(Location { id, mapping_id, line });
+            self.proto.location.push(Location { id, line });
             let value = i64::try_from(instructions).map_err(|_| {
                 let what = format!("{}: {instructions} instructions do not fit into the 63 bits of a pprof value", function.name());
                 io::Error::new(io::ErrorKind::InvalidData, what)
@@ -174,23 +173,20 @@ impl<'p> Tables<'p> {
         id
     }
 
-    fn mapping(&mut self, function: FunctionView<'_>) -> u64 {
+    fn add_mapping(&mut self, function: FunctionView<'_>) {
         let build_id = function.build_id().to_string();
-        if let Some(id) = self.mappings.get(&build_id) {
-            return *id;
+        if !self.mappings.insert(build_id.clone()) {
+            return;
         }
-        let id = self.proto.mapping.len() as u64 + 1;
-        let (filename, name) = (self.string(function.image_path()), self.string(&build_id));
+        let (filename, build_id) = (self.string(function.image_path()), self.string(&build_id));
         self.proto.mapping.push(Mapping {
-            id,
+            id: self.mappings.len() as u64,
             filename,
-            build_id: name,
+            build_id,
             has_functions: true,
             has_filenames: true,
             has_line_numbers: true,
             has_inline_frames: true,
         });
-        self.mappings.insert(build_id, id);
-        id
     }
 }

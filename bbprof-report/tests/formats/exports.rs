@@ -129,6 +129,8 @@ fn pprof_is_decoded_by_protoc() {
     }
     assert!(said.contains("\n6: \"\"\n6: \"instructions\"\n6: \"count\"\n"), "{said}");
     assert!(said.contains("\n5 {\n  1: 2\n"), "two functions ran: {said}");
+    // The program is told, but no location is said to be at an address of it.
+    assert!(said.contains("\n3 {\n  1: 1\n  5: ") && said.contains("\n4 {\n  1: 1\n  4 {\n"), "{said}");
 }
 
 /// Requires llvm-profdata of clang 22.
