@@ -29,10 +29,10 @@ pub(crate) struct EnvOptions {
     /// For fish: bbprof env --fish | source
     #[arg(long, group = "shell")]
     fish: bool,
-    /// For PowerShell
+    /// For PowerShell: bbprof env --pwsh | Out-String | Invoke-Expression
     #[arg(long, group = "shell")]
     pwsh: bool,
-    /// For nushell
+    /// For nushell: bbprof env --nu | save -f bbprof.nu, then source bbprof.nu
     #[arg(long, group = "shell")]
     nu: bool,
     #[command(flatten)]
@@ -74,7 +74,10 @@ impl EnvOptions {
         if self.fish {
             format!("set -gx {name} '{}'", value.replace('\\', "\\\\").replace('\'', "\\'"))
         } else if self.pwsh {
-            format!("$env:{name} = '{}'", value.replace('\'', "''"))
+            // To PowerShell, typographic quotes are what plain ones are.
+            let copies = |c| if "'\u{2018}\u{2019}\u{201a}\u{201b}".contains(c) { 2 } else { 1 };
+            let doubled: String = value.chars().flat_map(|c| std::iter::repeat_n(c, copies(c))).collect();
+            format!("$env:{name} = '{doubled}'")
         } else if self.nu {
             format!("$env.{name} = \"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
         } else {
@@ -224,6 +227,7 @@ mod tests {
         assert_eq!(options(false, false, false).shell_line("A", "b'c $d"), "export A='b'\\''c $d'");
         assert_eq!(options(true, false, false).shell_line("A", "b'c"), "set -gx A 'b\\'c'");
         assert_eq!(options(false, true, false).shell_line("A", "b'c"), "$env:A = 'b''c'");
+        assert_eq!(options(false, true, false).shell_line("A", "/srv/O’Brien"), "$env:A = '/srv/O’’Brien'");
         assert_eq!(options(false, false, true).shell_line("A", "b\"c"), "$env.A = \"b\\\"c\"");
     }
 }
