@@ -1,7 +1,7 @@
 // Modules > files > functions > instantiations, or all functions or files as a list: sorted, filtered, searched; any number of rows.
 
 import uFuzzy from "@leeoniya/ufuzzy";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Bar } from "./block";
 import { descending, digits, percent, ratio, read, type Count } from "./count";
 import { bias } from "./function-page";
@@ -50,9 +50,11 @@ export function TablePage({ model, by }: { model: Model; by: By }) {
   const [onlyRan, setOnlyRan] = useState(memory.onlyRan);
   const [sort, setSort] = useState(memory.sort);
   const [open, setOpen] = useState(memory.open);
-  const [active, setActive] = useState(0);
+  // Until a row is chosen, the list stays where it was.
+  const [chosen, choose] = useState<number | null>(null);
+  const active = chosen ?? 0;
   Object.assign(memory, { query, onlyRan, sort, open });
-  useEffect(() => setActive(0), [by, query]);
+  useEffect(() => choose(null), [by, query]);
 
   const haystack = useMemo(
     () => model.rows.map((row) => `${row.name.slice(0, 400)} ${row.file === null ? "" : model.filePath(row.file)} ${model.modulePath(row.module)}`),
@@ -94,14 +96,7 @@ export function TablePage({ model, by }: { model: Model; by: By }) {
   );
   const keys = (event: KeyboardEvent) => {
     const row = flat[active];
-    const last = flat.length - 1;
     switch (event.key) {
-      case "ArrowDown": setActive(Math.min(last, active + 1)); break;
-      case "ArrowUp": setActive(Math.max(0, active - 1)); break;
-      case "PageDown": setActive(Math.min(last, active + 20)); break;
-      case "PageUp": setActive(Math.max(0, active - 20)); break;
-      case "Home": setActive(0); break;
-      case "End": setActive(last); break;
       case "ArrowRight": if (row && row.node.children.length && !row.isOpen) toggle(row.node.key); break;
       case "ArrowLeft": if (row?.isOpen) toggle(row.node.key); break;
       case "Enter":
@@ -109,7 +104,11 @@ export function TablePage({ model, by }: { model: Model; by: By }) {
         if (row?.node.link) location.hash = row.node.link;
         else if (row) toggle(row.node.key);
         break;
-      default: return;
+      default: {
+        const next = moved(event.key, active, flat.length);
+        if (next === null) return;
+        choose(next);
+      }
     }
     event.preventDefault();
   };
@@ -127,7 +126,7 @@ export function TablePage({ model, by }: { model: Model; by: By }) {
         style={{ height: `${ROW}px` }}
         aria-level={by === "tree" ? level + 1 : undefined}
         aria-expanded={node.children.length ? isOpen : undefined}
-        onClick={() => setActive(position)}
+        onClick={() => choose(position)}
       >
         <div role="gridcell" class="cell name" style={{ paddingLeft: `${0.5 + level * 1.1}rem` }} title={node.title}>
           {node.children.length > 0 ? (
@@ -173,11 +172,25 @@ export function TablePage({ model, by }: { model: Model; by: By }) {
             {header("bias", "Branch bias", "Share of branch executions that went their branch's most frequent way")}
           </div>
           {flat.length === 0 && <p class="empty">{onlyRan ? "Nothing that ran matches." : "Nothing matches."}</p>}
-          <VirtualList key={by} count={flat.length} rowHeight={ROW} row={row} reveal={active || null} memory={memory.scroll[by]} attributes={{ role: "rowgroup", "aria-activedescendant": `row-${active}` }} />
+          <VirtualList key={by} count={flat.length} rowHeight={ROW} row={row} reveal={chosen} memory={memory.scroll[by]} attributes={{ role: "rowgroup", "aria-activedescendant": `row-${active}` }} />
         </div>
       )}
     </main>
   );
+}
+
+/** The row to which a key leads. */
+function moved(key: string, active: number, count: number): number | null {
+  const last = Math.max(0, count - 1);
+  switch (key) {
+    case "ArrowDown": return Math.min(last, active + 1);
+    case "ArrowUp": return Math.max(0, active - 1);
+    case "PageDown": return Math.min(last, active + 20);
+    case "PageUp": return Math.max(0, active - 20);
+    case "Home": return 0;
+    case "End": return last;
+    default: return null;
+  }
 }
 
 /** Of a path, the file's own name stays when there is no room for all. */
@@ -280,32 +293,67 @@ function sortNodes(nodes: Node[], sort: { column: Column; ascending: boolean }):
   return [...nodes].sort((a, b) => sign * compare(a, b) || (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
 }
 
+type FileColumn = "name" | "instructions" | "blocks" | "calls";
+
+/** What the list of files was sorted by. */
+const fileMemory = { sort: { column: "instructions" as FileColumn, ascending: false } };
+
 function Files({ model, query, onlyRan }: { model: Model; query: string; onlyRan: boolean }) {
-  const list = useRef<HTMLDivElement>(null);
+  const [sort, setSort] = useState(fileMemory.sort);
+  const [chosen, choose] = useState<number | null>(null);
+  const active = chosen ?? 0;
+  fileMemory.sort = sort;
+  useEffect(() => choose(null), [query]);
   const files = useMemo(() => {
     const all = model.index.files.map((file, id) => ({ ...file, id, name: model.filePath(id), counted: read(file.instructions) }));
     const found = search(all.map((file) => file.name), query);
     const files = (found === null ? all : found.map((position) => all[position]!)).filter((file) => file.lines > 0 && (!onlyRan || file.lines_executed > 0));
-    return files.sort((a, b) => descending(a.counted, b.counted) || (a.name < b.name ? -1 : 1));
-  }, [model, query, onlyRan]);
+    type File = (typeof files)[0];
+    const byName = (a: File, b: File) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+    const compare: Record<FileColumn, (a: File, b: File) => number> = {
+      name: byName,
+      instructions: (a, b) => descending(b.counted, a.counted),
+      blocks: (a, b) => a.lines_executed / a.lines - b.lines_executed / b.lines,
+      calls: (a, b) => a.lines_executed - b.lines_executed,
+    };
+    const sign = sort.ascending ? 1 : -1;
+    return files.sort((a, b) => sign * compare[sort.column](a, b) || byName(a, b));
+  }, [model, query, onlyRan, sort]);
+  const header = (column: FileColumn, text: string) => (
+    <div role="columnheader" class={`cell ${column}`} aria-sort={sort.column === column ? (sort.ascending ? "ascending" : "descending") : "none"}>
+      <button type="button" onClick={() => setSort({ column, ascending: sort.column === column ? !sort.ascending : column === "name" })}>
+        {text}
+        <span aria-hidden="true">{sort.column === column ? (sort.ascending ? " ↑" : " ↓") : ""}</span>
+      </button>
+    </div>
+  );
+  const keys = (event: KeyboardEvent) => {
+    const next = moved(event.key, active, files.length);
+    if (next !== null) choose(next);
+    else if (event.key === "Enter" && files[active] && !(event.target as HTMLElement).closest("a, button")) location.hash = fileLink(model, files[active].id);
+    else return;
+    event.preventDefault();
+  };
   return (
-    <div role="grid" class="grid files" aria-label="Files" ref={list}>
+    <div role="grid" class="grid files" aria-label="Files" aria-rowcount={files.length} onKeyDown={keys}>
       <div role="row" class="row head">
-        <div role="columnheader" class="cell name">File, with all code that has its source there</div>
-        <div role="columnheader" class="cell instructions">Instructions</div>
+        {header("name", "File, with all code that has its source there")}
+        {header("instructions", "Instructions")}
         <div role="columnheader" class="cell share">Share</div>
-        <div role="columnheader" class="cell blocks">Lines run</div>
-        <div role="columnheader" class="cell calls">Lines</div>
+        {header("blocks", "Lines run")}
+        {header("calls", "Lines")}
       </div>
+      {files.length === 0 && <p class="empty">{onlyRan ? "Nothing that ran matches." : "Nothing matches."}</p>}
       <VirtualList
         count={files.length}
         rowHeight={ROW}
+        reveal={chosen}
         memory={memory.scroll.files}
-        attributes={{ role: "rowgroup" }}
+        attributes={{ role: "rowgroup", "aria-activedescendant": `row-${active}` }}
         row={(position) => {
           const file = files[position]!;
           return (
-            <div role="row" class={`row file${file.lines_executed === 0 ? " never" : ""}`} key={file.id} style={{ height: `${ROW}px` }}>
+            <div role="row" id={`row-${position}`} class={`row file${position === active ? " active" : ""}${file.lines_executed === 0 ? " never" : ""}`} key={file.id} style={{ height: `${ROW}px` }} onClick={() => choose(position)}>
               <div role="gridcell" class="cell name" title={file.path}><a href={fileLink(model, file.id)}><Label node={{ kind: "file", label: file.name }} /></a>{file.remark && <small title={file.remark}> {file.text_lines === null ? "not readable" : "changed?"}</small>}</div>
               <div role="gridcell" class="cell instructions">{digits(file.counted)}</div>
               <div role="gridcell" class="cell share"><Bar part={file.counted} whole={model.instructions} /><span>{percent(file.counted, model.instructions)}</span></div>

@@ -436,6 +436,50 @@ fn every_size_colour_and_key_works() {
     assert_no_complaint(&browser);
 }
 
+/// Two files and more functions than a screen has rows.
+#[test]
+fn tables_go_by_keys_and_sort() {
+    let sandbox = Sandbox::new("html-tables");
+    let functions: String = (0..80).map(|i| format!("__attribute__((noinline)) int f{i}(int x) {{ return x + {i}; }}\n")).collect();
+    let calls: String = (0..80).map(|i| format!("x = f{i}(x);")).collect();
+    sandbox.write("a.h", "static int twice(int x) {\n    return 2 * x;\n}\n");
+    let text = format!("#include \"a.h\"\n{functions}int main(int x, char **y) {{ {calls} return twice(x) == 1; }}\n");
+    let source = sandbox.write("b.c", text);
+    let (program, raw) = (sandbox.join("b"), sandbox.join("b.bbraw"));
+    Run::new(tool("bbprof-cc")).args(["-g", "-O0", "-o"]).arg(&program).arg(&source).ok();
+    Run::new(&program).env("BBPROF_OUT", &raw).ok();
+    let page = export(&sandbox, &raw, "folder", &[]);
+    let mut browser = Browser::start();
+    browser.look(1000, 600, false);
+
+    browser.open(&page, "#/functions");
+    let is_seen = "(() => { const row = document.querySelector('.row.active')?.getBoundingClientRect(), \
+                   list = document.querySelector('.virtual').getBoundingClientRect(); \
+                   return row && row.top >= list.top - 1 && row.bottom <= list.bottom + 1; })()";
+    browser.value("document.querySelector('.virtual').focus()");
+    for (key, row) in [("End", 81), ("Home", 0), ("PageDown", 20), ("PageUp", 0)] {
+        browser.press(key);
+        let what = format!("{key} leads to a row on the screen");
+        browser.wait(&what, &format!("document.querySelector('.row.active')?.id === 'row-{row}' && {is_seen}"));
+    }
+
+    browser.open(&page, "#/files");
+    browser.wait("the files", "document.querySelectorAll('.row.file').length === 2");
+    let names = ".row.file .name a";
+    assert_eq!(browser.texts(names), ["b.c", "a.h"], "by instructions");
+    browser.click(".head .name button");
+    browser.wait("by name", "document.querySelector('.name[aria-sort=ascending]')");
+    assert_eq!(browser.texts(names), ["a.h", "b.c"]);
+    browser.click(".head .calls button");
+    browser.wait("by lines", "document.querySelector('.calls[aria-sort=descending]')");
+    assert_eq!(browser.texts(names), ["b.c", "a.h"]);
+    browser.value("document.querySelector('.virtual').focus()");
+    browser.press("ArrowDown");
+    browser.press("Enter");
+    browser.wait("the second file", "document.querySelector('h1')?.textContent.endsWith('a.h')");
+    assert_no_complaint(&browser);
+}
+
 #[test]
 fn folders_that_are_not_ours_stay_as_they_are() {
     let sandbox = Sandbox::new("html-folder");
