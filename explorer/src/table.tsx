@@ -39,6 +39,11 @@ export function search(names: string[], query: string): number[] | null {
   const needle = query.trim();
   if (!needle) return null;
   const lower = needle.toLowerCase();
+  // uFuzzy takes letters beyond ASCII for what parts words.
+  if (/[^\x00-\x7f]/.test(needle)) {
+    const words = lower.split(/\s+/);
+    return names.flatMap((name, position) => (words.every((word) => name.toLowerCase().includes(word)) ? [position] : []));
+  }
   // The words in any order; else, for what is no word (`operator<<`), the text itself.
   const found = fuzzy.search(names, needle, 1, 0)[0];
   if (found && found.length) return [...found].sort((a, b) => a - b);

@@ -443,7 +443,10 @@ fn tables_go_by_keys_and_sort() {
     let functions: String = (0..80).map(|i| format!("__attribute__((noinline)) int f{i}(int x) {{ return x + {i}; }}\n")).collect();
     let calls: String = (0..80).map(|i| format!("x = f{i}(x);")).collect();
     sandbox.write("a.h", "static int twice(int x) {\n    return 2 * x;\n}\n");
-    let text = format!("#include \"a.h\"\n{functions}int main(int x, char **y) {{ {calls} return twice(x) == 1; }}\n");
+    let text = format!(
+        "#include \"a.h\"\n{functions}int größe1(void) {{ return 1; }}\nint grenze1(void) {{ return 1; }}\n\
+         int main(int x, char **y) {{ {calls} return twice(x) == größe1() + grenze1() + 1; }}\n"
+    );
     let source = sandbox.write("b.c", text);
     let (program, raw) = (sandbox.join("b"), sandbox.join("b.bbraw"));
     Run::new(tool("bbprof-cc")).args(["-g", "-O0", "-o"]).arg(&program).arg(&source).ok();
@@ -457,11 +460,18 @@ fn tables_go_by_keys_and_sort() {
                    list = document.querySelector('.virtual').getBoundingClientRect(); \
                    return row && row.top >= list.top - 1 && row.bottom <= list.bottom + 1; })()";
     browser.value("document.querySelector('.virtual').focus()");
-    for (key, row) in [("End", 81), ("Home", 0), ("PageDown", 20), ("PageUp", 0)] {
+    for (key, row) in [("End", 83), ("Home", 0), ("PageDown", 20), ("PageUp", 0)] {
         browser.press(key);
         let what = format!("{key} leads to a row on the screen");
         browser.wait(&what, &format!("document.querySelector('.row.active')?.id === 'row-{row}' && {is_seen}"));
     }
+
+    // Letters are letters beyond ASCII, too: no function but one has all of this name's.
+    browser.click("#filter");
+    browser.type_text("größe1");
+    browser.wait("what is found", "document.querySelectorAll('.row:not(.head)').length < 20");
+    assert_eq!(browser.texts(".row:not(.head) .name a"), ["größe1"]);
+    browser.value("(() => { const e = document.querySelector('#filter'); e.value = ''; e.dispatchEvent(new Event('input', { bubbles: true })); })()");
 
     browser.open(&page, "#/files");
     browser.wait("the files", "document.querySelectorAll('.row.file').length === 2");
