@@ -157,12 +157,17 @@ fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(
             );
         }
     }
-    variables.push(("CC", bin.join("bbprof-cc").display().to_string()));
-    variables.push(("CXX", bin.join("bbprof-c++").display().to_string()));
     let compile = format!("-fpass-plugin={}", plugin.display());
-    for (name, ours) in [("CFLAGS", &compile), ("CXXFLAGS", &compile), ("LDFLAGS", &format!("-B{}", folder.display()))] {
-        variables.push((name, behind(ours, &std::env::var(name).unwrap_or_default())));
+    let link = format!("-B{}", folder.display());
+    let mut found =
+        vec![("CC", bin.join("bbprof-cc").display().to_string()), ("CXX", bin.join("bbprof-c++").display().to_string())];
+    for (name, ours) in [("CFLAGS", &compile), ("CXXFLAGS", &compile), ("LDFLAGS", &link)] {
+        let Ok(theirs) = std::env::var_os(name).unwrap_or_default().into_string() else {
+            require!("{name} is not UTF-8, and cannot be printed; CC=bbprof-cc works with all");
+        };
+        found.push((name, behind(ours, &theirs)));
     }
+    variables.append(&mut found);
     Ok(())
 }
 

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use bbprof_tests::{Exported, Parcel, ProfiledRun, Run, Sandbox, tool};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -194,6 +196,16 @@ fn environment_with_spaces_in_paths() {
     let refused = Run::new(tool("bbprof")).args(["env", "--sh"]).env("XDG_CACHE_HOME", &base).in_folder(sandbox.path()).outcome();
     let said = refused.expect_code(2).stderr;
     assert!(said.contains("rustc cannot load a plugin") && said.contains("make and other build systems cannot use"), "{said}");
+}
+
+/// They would be lost without a word.
+#[test]
+fn environment_with_flags_that_are_no_text() {
+    let sandbox = Sandbox::new("env-bytes");
+    let flags = OsStr::from_bytes(b"-O2 -I/srv/jos\xe9");
+    let run = Run::new(tool("bbprof")).args(["env", "--sh"]).env("CFLAGS", flags).in_folder(sandbox.path()).ok();
+    assert!(run.stderr.contains("C and C++ are not instrumented: CFLAGS is not UTF-8"), "{}", run.stderr);
+    assert!(!run.text().contains("CFLAGS") && !run.text().contains("CC="), "{}", run.text());
 }
 
 /// Puts the plugins that are compiled already into another cache.
