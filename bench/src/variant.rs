@@ -34,8 +34,9 @@ pub(crate) struct RustBuild {
 }
 
 impl Variant {
-    pub(crate) fn is_ours(&self) -> bool {
-        self.name.starts_with("bbprof")
+    /// Whether it is another profiler's: neither ours nor the plain build.
+    pub(crate) fn is_peer(&self) -> bool {
+        self.name != "plain" && !self.name.starts_with("bbprof")
     }
 
     /// All of them; the plain build first.

@@ -59,7 +59,7 @@ pub(crate) fn count_all(workload: &Workload, ways: &mut [Way]) -> Result<()> {
             runs.time(&[])?;
             way.measured.instructions = match runs.instructions() {
                 // gprof's crash under valgrind at their end.
-                Err(why) if !way.variant.is_ours() => {
+                Err(why) if way.variant.is_peer() => {
                     eprintln!("bench: {}: {} has no instruction count: {why:#}", workload.name, way.variant.name);
                     None
                 }
