@@ -49,6 +49,17 @@ static void note_strangers(struct process *process, int others) {
     }
 }
 
+#define SLACK_BYTES 65536u
+
+/* Several threads at once make the file larger than a complete one. */
+static bool is_small(const struct process *process) {
+    uint64_t num_counters = 0;
+    for (const struct image *image = process->images; image != NULL; image = image->next)
+        for (int bank = 0; bank < NUM_BANKS; bank++)
+            num_counters += image->counters[bank];
+    return process->raw.length_bytes <= 2 * num_counters * sizeof(uint64_t) + SLACK_BYTES;
+}
+
 void process_finish(struct process *process, enum raw_fate fate, int status) {
     /* A child of vfork or of a bare clone that calls exit: not ours to end. */
     if (process->finished || process->pid != platform_process_id())
@@ -66,15 +77,19 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
         others = others_alive(process);
     }
     process->finished = true;
-    /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is when
-     * there is no room for a second one. */
+    /* Signals may come until the kernel stops the process. */
+    bool handlers_count = process->raw.in_use && others == 0 && platform_handlers_may_run();
+    /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is for what handlers count, if it
+     * is not much larger than a second one, and when there is no room for that. */
     bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) && process->pool_at == 0 &&
-                 snapshot_save(process, fate, status, 0, process->raw.path, NULL) == 0;
+                 !(handlers_count && is_small(process)) && snapshot_save(process, fate, status, 0, process->raw.path, NULL) == 0;
     if (process->raw.in_use && !saved) {
         rescue(process, others != 0, true);
         note_strangers(process, others);
         raw_set_fate(process, fate, status, others_running_at_end(process, running));
-        if (others == 0)
+        if (handlers_count)
+            pool_help(process); /* the next one adds this one */
+        else if (others == 0)
             pool_take(process);
     }
     process_unlock(process);

@@ -108,6 +108,8 @@ bool platform_signal_is_blocked(int number);
 uint64_t platform_blocked_signals(void);
 /* May a handler be interrupted by its own signal? */
 bool platform_signals_may_nest(void);
+/* May a handler of the program run at any time: for more than faults of the code itself? */
+bool platform_handlers_may_run(void);
 /* Where the stack of the process's first thread ends; 0 = nobody tells. To be asked once early: /proc may be out of reach later. */
 uintptr_t platform_first_stack_end(void);
 /* Is all of this on the stack of the process's first thread? */

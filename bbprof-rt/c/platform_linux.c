@@ -203,12 +203,25 @@ bool platform_signal_is_blocked(int number) {
     return number >= 1 && number <= 64 && (platform_blocked_signals() & SIGNAL_BIT(number)) != 0;
 }
 
-bool platform_signals_may_nest(void) {
+/* Does the program handle one of these signals, with these flags? */
+static bool signals_are_handled(uint64_t signals, unsigned long flags) {
     struct kernel_signal_action now;
     for (int number = 1; number <= 64; number++)
-        if (signal_action(number, NULL, &now) == 0 && now.handler != SIG_DFL && now.handler != SIG_IGN && (now.flags & SA_NODEFER) != 0)
+        if ((signals & SIGNAL_BIT(number)) != 0 && signal_action(number, NULL, &now) == 0 && now.handler != SIG_DFL &&
+            now.handler != SIG_IGN && (now.flags & flags) == flags)
             return true;
     return false;
+}
+
+bool platform_signals_may_nest(void) {
+    return signals_are_handled(UINT64_MAX, SA_NODEFER);
+}
+
+/* Signals that say what the code itself has done. */
+#define FAULTS (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGTRAP))
+
+bool platform_handlers_may_run(void) {
+    return signals_are_handled(~FAULTS, 0);
 }
 
 #define ALONE_BYTES (UINT64_C(1) << 26) /* the kernel maps nothing else as near below the first thread's stack (mmap_base: 128 MB) */

@@ -73,6 +73,7 @@
 #define platform_extend bbprof_platform_extend
 #define platform_first_stack_end bbprof_platform_first_stack_end
 #define platform_handle_signal bbprof_platform_handle_signal
+#define platform_handlers_may_run bbprof_platform_handlers_may_run
 #define platform_host bbprof_platform_host
 #define platform_identify bbprof_platform_identify
 #define platform_identify_path bbprof_platform_identify_path

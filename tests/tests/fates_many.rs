@@ -174,3 +174,54 @@ fn ids_that_come_again() {
     let kept = profiles.iter().filter(|path| std::fs::read(path).expect("a file") == before).count();
     assert_eq!(kept, 3, "the first and its copies");
 }
+
+const BESET: &str = r#"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static unsigned long *tally;
+static void handler(int number) {
+    (void)number;
+    __atomic_fetch_add(tally, 1, __ATOMIC_RELAXED);
+}
+int main(int argc, char **argv) {
+    tally = mmap(0, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int left = atoi(argv[argc - 1]); left > 0; left--) {
+        if (fork() == 0) {
+            struct itimerval often = {{0, 20}, {0, 20}};
+            struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+            sigaction(SIGALRM, &action, 0);
+            setitimer(ITIMER_REAL, &often, 0);
+            exit(0);
+        }
+        wait(0);
+    }
+    printf("%lu", *tally);
+    return 0;
+}
+"#;
+
+/// A timer strikes until the kernel stops the process: also while its file is written, and behind that.
+#[test]
+fn handlers_at_the_very_end() {
+    let sandbox = Sandbox::new("beset");
+    let source = sandbox.write("program.c", BESET);
+    for options in [&[][..], &["--bbprof-storage=shared"], &["--bbprof-counters=paths"], &["-static"]] {
+        let program = sandbox.join("program");
+        Run::new(tool("bbprof-cc")).args(["-O2", "-o"]).arg(&program).arg(&source).args(options).ok();
+        for name in ["%p.bbraw", "%m.bbraw"] {
+            let raw = sandbox.join("beset");
+            let _ = std::fs::remove_dir_all(&raw);
+            std::fs::create_dir(&raw).expect("a folder in the sandbox");
+            let children = if is_long() { "2000" } else { "40" };
+            let told = Run::new(&program).arg(children).env("BBPROF_OUT", raw.join(name)).ok().text();
+            Run::new(tool("bbprof")).arg("verify").arg(&raw).ok();
+            let counted = Exported::of(&[raw]).entries("handler");
+            assert_eq!(counted.map(|count| count.to_string()), Some(told), "{options:?}, {name}");
+        }
+    }
+}
