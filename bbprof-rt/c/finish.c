@@ -78,7 +78,8 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     }
     process->finished = true;
     /* Signals may come until the kernel stops the process. */
-    bool handlers_count = process->raw.in_use && others == 0 && platform_handlers_may_run();
+    /* Signals may come until the kernel stops the process. */
+    bool handlers_count = process->raw.in_use && others == 0 && process->num_loaded != 0 && platform_handlers_may_run();
     /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is for what handlers count, if it
      * is not much larger than a second one, and when there is no room for that. */
     bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) && process->pool_at == 0 &&
