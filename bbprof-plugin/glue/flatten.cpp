@@ -282,6 +282,14 @@ uint32_t FlatModule::location(const DILocation *Location) {
   for (const DILocation *L = Location; L && !LocationPositions.count(L); L = L->getInlinedAt())
     Chain.push_back(L);
   for (const DILocation *L : reverse(Chain)) {
+    // Clang has several for one place where debuggers have several steps there (-gkey-instructions); inlined calls are told apart, though.
+    if (!L->isDistinct()) {
+      auto [Same, IsNew] = PlacePositions.try_emplace({L->getScope(), L->getInlinedAt(), L->getLine(), L->getColumn()}, LocationViews.size());
+      if (!IsNew) {
+        LocationPositions[L] = Same->second;
+        continue;
+      }
+    }
     BbprofLocation Out = {};
     Out.file = L->getFile() ? path(L->getFile()) : string("");
     Out.line = L->getLine();

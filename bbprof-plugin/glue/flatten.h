@@ -16,6 +16,7 @@
 #include <deque>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace bbprof {
@@ -79,6 +80,7 @@ private:
   std::vector<BbprofText> Strings;
   llvm::DenseMap<const llvm::DIFile *, uint32_t> Paths;
   llvm::DenseMap<const llvm::DILocation *, uint32_t> LocationPositions;
+  llvm::DenseMap<std::tuple<const llvm::DIScope *, const llvm::DILocation *, unsigned, unsigned>, uint32_t> PlacePositions;
   std::vector<BbprofLocation> LocationViews;
   std::vector<BbprofChecksum> Checksums;
   std::vector<uint32_t> OpcodeNames;

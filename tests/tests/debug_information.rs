@@ -1,8 +1,10 @@
 //! bbprof needs lines, but objects and programs have the debug information that was asked for, and no other.
 #![allow(clippy::unwrap_used)]
 
+use bbprof_format::manifest::{LocationId, Manifest};
+use bbprof_format::map::BuildMap;
 use bbprof_tests::{Cargo, Run, Sandbox, tool};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 /// The sections with debug information in an object or program.
@@ -98,6 +100,25 @@ fn of_c() {
         let object = sandbox.join("b.o");
         Run::new(tool("bbprof-cc")).args(options).arg(&assembly).arg("-o").arg(&object).ok();
         assert_eq!(!debug_sections(&object).is_empty(), has_any, "{options:?}");
+    }
+}
+
+/// From 22 on clang's are several where debuggers have several steps there (`-gkey-instructions`).
+#[test]
+fn a_place_is_one_location() {
+    let sandbox = Sandbox::new("debug-places");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/loops/main.c");
+    for level in ["-O0", "-O2"] {
+        let program = sandbox.join("loops");
+        Run::new(tool("bbprof-cc")).arg(level).arg(&source).arg("-o").arg(&program).ok();
+        let map = BuildMap::decode(&std::fs::read(sandbox.join("loops.bbmap")).unwrap()).unwrap();
+        let module = Manifest::read(&map.body.modules[0].manifest).unwrap().module().unwrap();
+        // Two calls at one place are two all the same.
+        let calls: BTreeSet<LocationId> = module.locations.iter().filter_map(|location| location.inlined_at).collect();
+        let places = module.locations.iter().enumerate().filter(|(id, _)| !calls.contains(&LocationId(*id as u32)));
+        let mut known = HashSet::new();
+        let again: Vec<_> = places.filter(|(_, place)| !known.insert(*place)).collect();
+        assert!(known.len() > 100 && again.is_empty(), "{level}: {again:?} of {}", known.len());
     }
 }
 
