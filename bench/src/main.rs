@@ -16,7 +16,7 @@ mod workload;
 
 use anyhow::{Context, Result, bail};
 use build::Builder;
-use result::{Program, results};
+use result::{Program, overview, results};
 use std::path::{Path, PathBuf};
 use variant::Variant;
 use workload::Workload;
@@ -136,6 +136,9 @@ fn measure_programs(asked: &Asked) -> Result<()> {
     let table = results(&all)?;
     println!("{}", versions()?);
     println!("{}", table.terminal());
+    for table in overview(&all)? {
+        println!("{}", table.terminal());
+    }
     eprintln!("bench: also in {}/results.csv and results.md", folder.display());
     Ok(())
 }
@@ -143,7 +146,8 @@ fn measure_programs(asked: &Asked) -> Result<()> {
 fn write_results(all: &[Program], folder: &Path) -> Result<()> {
     let table = results(all)?;
     std::fs::write(folder.join("results.csv"), table.csv())?;
-    std::fs::write(folder.join("results.md"), format!("{}\n\n{}\n", versions()?, table.markdown()))?;
+    let overview: String = overview(all)?.iter().map(|table| table.markdown() + "\n").collect();
+    std::fs::write(folder.join("results.md"), format!("{}\n\n{overview}{}\n", versions()?, table.markdown()))?;
     Ok(())
 }
 

@@ -76,9 +76,47 @@ fn shown(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.3}"))
 }
 
+/// None where one is missing: a mean of others would be compared with a mean of all.
 fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let logarithms: Vec<f64> = values.flatten().map(f64::ln).collect();
+    let logarithms: Vec<f64> = values.map(|value| value.map(f64::ln)).collect::<Option<_>>()?;
     (!logarithms.is_empty()).then(|| (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp())
+}
+
+/// A table for each group, which show at a glance how variants compare: a row for each, a column for each program with its instructions and, in brackets,
+/// user time, and their geometric means.
+pub(crate) fn overview(all: &[Program]) -> Result<Vec<Table>> {
+    let mut tables = Vec::new();
+    for group in Group::ALL {
+        let programs: Vec<&Program> = all.iter().filter(|program| program.group == group).collect();
+        let mut variants: Vec<&str> = Vec::new();
+        for measured in programs.iter().flat_map(|program| &program.measured) {
+            if !variants.contains(&measured.variant) {
+                variants.push(measured.variant);
+            }
+        }
+        if variants.is_empty() {
+            continue;
+        }
+        let names = programs.iter().map(|program| program.name.as_str());
+        let head: Vec<&str> = std::iter::once("variant").chain(names).chain([group.mean()]).collect();
+        let mut table = Table::new(&head);
+        for variant in variants {
+            let mut ratios = Vec::new();
+            for program in &programs {
+                let plain = program.measured.first().context("the plain build is always measured")?;
+                let own = program.measured.iter().find(|measured| measured.variant == variant);
+                ratios.push(own.map(|own| Ratios::new(own, plain)));
+            }
+            let instructions: Vec<_> = ratios.iter().map(|ratios| ratios.as_ref()?.instructions).collect();
+            let times: Vec<_> = ratios.iter().map(|ratios| ratios.as_ref()?.run()).collect();
+            let means = [&instructions, &times].map(|values| geometric_mean(values.iter().copied()));
+            let cells = instructions.into_iter().zip(times).chain([(means[0], means[1])]);
+            let cells = cells.map(|(instructions, time)| format!("{} ({})", shown(instructions), shown(time)));
+            table.add(std::iter::once(variant.to_owned()).chain(cells).collect());
+        }
+        tables.push(table);
+    }
+    Ok(tables)
 }
 
 /// One row for each program and variant, then the geometric means over the programs of each group.
