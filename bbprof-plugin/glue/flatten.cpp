@@ -77,7 +77,7 @@ static const char *reasonToSkip(const Function &F, const SmallPtrSetImpl<const F
   return nullptr;
 }
 
-static BbprofLinkage linkageOf(const Function &F) {
+static BbprofLinkage linkageOf(const GlobalValue &F) {
   if (F.hasLocalLinkage())
     return BBPROF_LINKAGE_INTERNAL;
   if (F.hasAvailableExternallyLinkage())
@@ -224,6 +224,9 @@ FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &N
     Texts.emplace(M);
   for (FlatFunction &Flat : Functions)
     flatten(Flat, FunctionViews.emplace_back(BbprofFunction{}), FAM, Texts ? &*Texts : nullptr);
+  for (const GlobalAlias &Alias : M.aliases())
+    if (const auto *Meant = dyn_cast_or_null<Function>(Alias.getAliaseeObject()); Meant && FunctionPositions.contains(Meant))
+      Aliases.push_back({string(bbprof::symbolOf(Alias)), string(bbprof::symbolOf(*Meant)), linkageOf(Alias)});
   View.source = text(sourceOf(M));
   View.directory = text(directoryOf(M));
   View.llvm_version = text(LLVM_VERSION_STRING);
@@ -238,6 +241,8 @@ FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &N
   View.num_opcodes = OpcodeNames.size();
   View.functions = FunctionViews.data();
   View.num_functions = FunctionViews.size();
+  View.aliases = Aliases.data();
+  View.num_aliases = Aliases.size();
 }
 
 uint32_t FlatModule::string(StringRef Text) {

@@ -88,6 +88,7 @@ private:
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> BlockPositions;
   std::deque<FlatFunction> Functions;
   std::vector<BbprofFunction> FunctionViews;
+  std::vector<BbprofAlias> Aliases;
   llvm::SmallPtrSet<const llvm::Function *, 8> ForIFuncs;
   const Symbols &Noted;
   bool Optimized;

@@ -140,6 +140,13 @@ typedef struct BbprofFunction {
   uint64_t num_loop_blocks;
 } BbprofFunction;
 
+/* Another name of a function of the module, which others may call it by. */
+typedef struct BbprofAlias {
+  uint32_t symbol;   /* string */
+  uint32_t function; /* string: the function's own symbol */
+  uint32_t linkage;
+} BbprofAlias;
+
 typedef struct BbprofModuleView {
   BbprofText source;
   BbprofText directory; /* empty = unknown */
@@ -156,6 +163,8 @@ typedef struct BbprofModuleView {
   uint64_t num_opcodes;
   const BbprofFunction *functions;
   uint64_t num_functions;
+  const BbprofAlias *aliases;
+  uint64_t num_aliases;
 } BbprofModuleView;
 
 enum BbprofPlaceKind {
@@ -240,7 +249,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 20, "mirrors src/view.rs");
-static_assert(sizeof(BbprofModuleView) == 136 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofPlace) == 12 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
+static_assert(sizeof(BbprofModuleView) == 152 && sizeof(BbprofAlias) == 12 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofPlace) == 12 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif
 

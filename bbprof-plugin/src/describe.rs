@@ -4,13 +4,15 @@ use crate::graph::{Graph, NodeSpan};
 use crate::strings::Strings;
 use crate::view;
 use bbprof_format::Digest;
-use bbprof_format::manifest::{CallSite, Callee, Checksum, Function, Linkage, Location, LocationId, Node, StringId, WeightSource};
+use bbprof_format::manifest::{
+    Alias, CallSite, Callee, Checksum, Function, Linkage, Location, LocationId, Node, StringId, WeightSource,
+};
 use bbprof_format::sources::is_made_up;
 use std::collections::{BTreeSet, HashMap};
 
 /// Who else may hold a copy; `None` = another module holds the code that runs.
-pub(crate) fn linkage_of(function: &view::Function<'_>) -> Option<Linkage> {
-    match function.linkage {
+pub(crate) fn linkage_of(raw: u32) -> Option<Linkage> {
+    match raw {
         view::LINKAGE_INTERNAL => Some(Linkage::Internal),
         view::LINKAGE_COMDAT => Some(Linkage::Comdat),
         view::LINKAGE_HIDDEN => Some(Linkage::Hidden),
@@ -44,7 +46,7 @@ pub(crate) fn describe(view: &view::Module<'_>, function: &view::Function<'_>, g
         .collect();
     Function {
         symbol: StringId(function.symbol),
-        linkage: linkage_of(function).expect("functions whose code is elsewhere are skipped"),
+        linkage: linkage_of(function.linkage).expect("functions whose code is elsewhere are skipped"),
         unit: function.unit.checked_sub(1).map(|unit| strings.unit(unit)),
         file: function.file.checked_sub(1).map(StringId),
         line: function.line,
@@ -125,6 +127,15 @@ pub(crate) fn location(raw: &view::Location) -> Location {
         function_line: raw.function_line,
         inlined_at: raw.inlined_at.checked_sub(1).map(LocationId),
     }
+}
+
+/// The other names of the module's functions that are names of code in this module.
+pub(crate) fn aliases(view: &view::Module<'_>) -> Vec<Alias> {
+    let named = |alias: &view::Alias| {
+        let linkage = linkage_of(alias.linkage)?;
+        Some(Alias { symbol: StringId(alias.symbol), function: StringId(alias.function), linkage })
+    };
+    view.aliases.iter().filter_map(named).collect()
 }
 
 /// What is known of the sources' texts, each once: the modules that are put together by link-time optimisation name files in common.

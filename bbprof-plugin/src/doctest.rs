@@ -93,6 +93,7 @@ mod tests {
             checksums: vec![checksum(0), checksum(1)],
             functions: Vec::new(),
             skipped: Vec::new(),
+            aliases: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@
 use crate::doctest::Doctest;
 use crate::options::Options;
 use crate::planner::{ModulePlan, plan_module};
-use crate::view::{self, Block, Call, Checksum, IrPathStep, IrPlace, IrSite, Location, Loop, QuietLoop, Successor};
+use crate::view::{self, Alias, Block, Call, Checksum, IrPathStep, IrPlace, IrSite, Location, Loop, QuietLoop, Successor};
 use bbprof_format::frequencies::Frequencies;
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char};
@@ -67,6 +67,8 @@ pub struct ModuleView {
     num_opcodes: u64,
     functions: *const FunctionView,
     num_functions: u64,
+    aliases: *const Alias,
+    num_aliases: u64,
 }
 
 #[repr(C)]
@@ -122,7 +124,11 @@ const _: () = {
             && size_of::<QuietLoop>() == 20
     );
     assert!(
-        size_of::<ModuleView>() == 136 && size_of::<Checksum>() == 8 && size_of::<IrPlace>() == 12 && size_of::<IrSite>() == 20
+        size_of::<ModuleView>() == 152
+            && size_of::<Alias>() == 12
+            && size_of::<Checksum>() == 8
+            && size_of::<IrPlace>() == 12
+            && size_of::<IrSite>() == 20
     );
     assert!(
         size_of::<ArrayOut>() == 24
@@ -223,6 +229,7 @@ pub unsafe extern "C" fn bbprof_plan_module(raw: *const ModuleView) -> *const Mo
                 strings: slice(raw.strings, raw.num_strings).iter().map(|t| text(*t).into_owned()).collect(),
                 locations: slice(raw.locations, raw.num_locations),
                 checksums: slice(raw.checksums, raw.num_checksums),
+                aliases: slice(raw.aliases, raw.num_aliases),
                 opcode_names: slice(raw.opcode_names, raw.num_opcodes),
                 functions: functions
                     .iter()

@@ -1,6 +1,6 @@
 //! Plans a module: which counter goes where, and the manifest that tells so.
 
-use crate::describe::{checksums, describe, linkage_of, location};
+use crate::describe::{aliases, checksums, describe, linkage_of, location};
 use crate::graph::register_loops::{self, Tight};
 use crate::graph::{self, Graph};
 use crate::options::{Options, PATH_LIMIT, StorageChoice, TlsChoice};
@@ -87,7 +87,7 @@ impl ModulePlanner<'_> {
 
     fn function(&mut self, function: &view::Function<'_>) -> Result<FunctionPlan, String> {
         if let Some(reason) = self.skip_reason(function) {
-            self.skipped.push(Skipped { symbol: StringId(function.symbol), reason, linkage: linkage_of(function) });
+            self.skipped.push(Skipped { symbol: StringId(function.symbol), reason, linkage: linkage_of(function.linkage) });
             return Ok(FunctionPlan::default());
         }
         let mut graph = graph::build(function, &self.comes_back);
@@ -205,6 +205,7 @@ impl ModulePlanner<'_> {
             checksums: if options.is_incremental { Vec::new() } else { checksums(view) },
             functions: self.functions,
             skipped: self.skipped,
+            aliases: aliases(view),
         };
         if let Some(doctest) = &options.doctest {
             doctest.put_back(&mut module);

@@ -26,6 +26,15 @@ pub(crate) struct Checksum {
     pub md5: u32,
 }
 
+/// `BbprofAlias`: symbol and function are strings.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alias {
+    pub symbol: u32,
+    pub function: u32,
+    pub linkage: u32,
+}
+
 pub(crate) const CALL_MAY_VANISH: u32 = 1;
 pub(crate) const CALL_ENDS_FUNCTION: u32 = 2;
 pub(crate) const CALL_INTRINSIC: u32 = 4;
@@ -144,6 +153,7 @@ pub(crate) struct Module<'a> {
     pub checksums: &'a [Checksum],
     pub opcode_names: &'a [u32],
     pub functions: Vec<Function<'a>>,
+    pub aliases: &'a [Alias],
 }
 
 impl Function<'_> {

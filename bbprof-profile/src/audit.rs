@@ -112,11 +112,13 @@ impl Profile {
         for image in &self.images {
             let build_id = image.image.build_id;
             let had_threads = self.processes.iter().any(|process| process.threads > 0 && process.images.contains(&build_id));
-            for linked in &image.image.modules {
+            for (_, linked) in image.modules() {
+                let module = &linked.module;
+                let frees = module.aliases.iter().filter(|alias| module.string(alias.symbol) == "free");
+                let frees: Vec<&str> = frees.map(|alias| module.string(alias.function)).chain(["free"]).collect();
                 let is_free =
-                    |function: &Function| linked.module.string(function.symbol) == "free" && linked.counts_in_tls(function);
-                let is_there = linked.optional.is_none_or(|position| image.presence[position as usize]);
-                if had_threads && is_there && linked.module.functions.iter().any(is_free) {
+                    |function: &Function| frees.contains(&module.string(function.symbol)) && linked.counts_in_tls(function);
+                if had_threads && module.functions.iter().any(is_free) {
                     late.push(Exception {
                         kind: ExceptionKind::Process,
                         symbol: "free".to_owned(),

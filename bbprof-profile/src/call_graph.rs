@@ -8,6 +8,7 @@
 //! each other in a circle share one cost; calls within the circle bear none. Entries that no direct call explains (through pointers,
 //! from code that is not profiled) keep their share, so a caller never bears more than its own calls.
 
+use crate::image::LinkedModule;
 use crate::uncounted::{Uncounted, Visibility};
 use crate::view::FunctionView;
 use crate::{CalleeView, LocationId, Profile};
@@ -82,10 +83,12 @@ impl<'p> CallGraph<'p> {
                 let target = match call.callee {
                     CalleeView::Asm => continue,
                     CalleeView::Indirect => Target::Indirect,
-                    CalleeView::Symbol(symbol) => match names.resolve(function, symbol) {
-                        Some(callee) => Target::Function(callee),
-                        None => Target::Unprofiled(symbol),
-                    },
+                    CalleeView::Symbol(symbol) => {
+                        match names.resolve(names.images[&function.build_id()], function.counts.module, symbol) {
+                            Some(callee) => Target::Function(callee),
+                            None => Target::Unprofiled(symbol),
+                        }
+                    }
                 };
                 calls.push(Call { caller: FunctionId(caller), target, location: call.location, count: call.count });
             }
@@ -203,13 +206,25 @@ impl<'p> Names<'p> {
                 names.of_image.entry((image, symbol)).or_insert(id);
             }
         }
+        for (image, profiled) in profile.images.iter().enumerate() {
+            for (position, LinkedModule { module, .. }) in profiled.modules() {
+                for alias in &module.aliases {
+                    let symbol = module.string(alias.symbol);
+                    let Some(id) = names.resolve(image, position, module.string(alias.function)) else { continue };
+                    let visibility = Visibility::of(alias.linkage, image, position);
+                    names.by_visibility.entry((visibility, symbol)).or_insert(id);
+                    if visibility == Visibility::Everywhere {
+                        names.of_image.entry((image, symbol)).or_insert(id);
+                    }
+                }
+            }
+        }
         names
     }
 
-    /// `None`: a function without counts, or none of the profile.
-    fn resolve(&self, caller: &FunctionView<'p>, symbol: &'p str) -> Option<FunctionId> {
-        let image = self.images[&caller.build_id()];
-        for visibility in [Visibility::Module(image, caller.counts.module), Visibility::Image(image)] {
+    /// Whom a call from a module reaches; `None`: a function without counts, or none of the profile.
+    fn resolve(&self, image: usize, module: u32, symbol: &'p str) -> Option<FunctionId> {
+        for visibility in [Visibility::Module(image, module), Visibility::Image(image)] {
             let found = self.by_visibility.get(&(visibility, symbol));
             if found.is_some() || self.uncounted.has(visibility, symbol) {
                 return found.copied();

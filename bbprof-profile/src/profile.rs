@@ -1,5 +1,6 @@
 //! The profile: every image of every process, solved.
 
+use crate::image::LinkedModule;
 use crate::module_names::{ModuleNames, name_modules, source};
 use crate::view::FunctionView;
 use crate::{FileId, Files, Image, ProfileError, SolvedImage};
@@ -33,6 +34,12 @@ pub(crate) struct ProfiledImage {
 }
 
 impl ProfiledImage {
+    /// The modules that are in the program, by position: of those that only may be linked, the ones that were.
+    pub(crate) fn modules(&self) -> impl Iterator<Item = (u32, &LinkedModule)> {
+        let is_there = |linked: &LinkedModule| linked.optional.is_none_or(|optional| self.presence[optional as usize]);
+        (0..).zip(&self.image.modules).filter(move |(_, linked)| is_there(linked))
+    }
+
     /// The name of a compilation unit.
     pub(crate) fn module_name(&self, module: u32, unit: Option<StringId>) -> &str {
         match self.module_names.get(&(module, unit)) {

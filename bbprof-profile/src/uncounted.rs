@@ -41,13 +41,11 @@ impl<'p> Uncounted<'p> {
     pub(crate) fn of(profile: &'p Profile, inexact: impl Fn(&'p ProfiledImage) -> Vec<&'p Inexact>) -> Self {
         let mut uncounted = Self::default();
         for (image, profiled) in profile.images.iter().enumerate() {
-            for (position, linked) in (0..).zip(&profiled.image.modules) {
-                if linked.optional.is_none_or(|optional| profiled.presence[optional as usize]) {
-                    for skipped in &linked.module.skipped {
-                        // What another module holds is looked for there.
-                        if let Some(linkage) = skipped.linkage {
-                            uncounted.add(linkage, image, position, linked.module.string(skipped.symbol));
-                        }
+            for (position, linked) in profiled.modules() {
+                for skipped in &linked.module.skipped {
+                    // What another module holds is looked for there.
+                    if let Some(linkage) = skipped.linkage {
+                        uncounted.add(linkage, image, position, linked.module.string(skipped.symbol));
                     }
                 }
             }

@@ -14,5 +14,6 @@ pub(crate) fn empty(source: &str) -> Module {
         checksums: Vec::new(),
         functions: Vec::new(),
         skipped: Vec::new(),
+        aliases: Vec::new(),
     }
 }

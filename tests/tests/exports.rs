@@ -128,6 +128,27 @@ fn calls_are_those_that_valgrind_sees() {
     eprintln!("{equal} of {} arcs have the very count that valgrind has; it sees {} in all", ours.len(), theirs.len());
 }
 
+/// What optimised C++ makes one function of, a class's two constructors for instance, other modules call by any of its names.
+#[test]
+fn calls_by_other_names_of_a_function() {
+    let sandbox = Sandbox::new("aliases");
+    let class = "struct S { int n; explicit S(int); ~S(); };\nextern volatile int sink;\n";
+    let own = "volatile int sink;\nS::S(int n) : n(n) { sink = n; }\nS::~S() { sink = sink + n; }\n\
+               extern \"C\" int plain(int n) { return sink / (n + 1); }\n\
+               extern \"C\" int other(int n) __attribute__((alias(\"plain\")));\n";
+    let callers = "extern \"C\" int other(int);\n\
+                   int main() {\n  for (int i = 0; i < 10; i++) {\n    S s(i);\n    sink = sink + other(i);\n  }\n}\n";
+    let sources = [sandbox.write("own.cc", format!("{class}{own}")), sandbox.write("callers.cc", format!("{class}{callers}"))];
+    let compile = Run::new(tool("bbprof-c++")).args(["-O1", "-g", "-o", "aliases"]).args(&sources);
+    compile.in_folder(sandbox.path()).ok();
+    let raw = sandbox.join("run.bbraw");
+    Run::new(sandbox.join("aliases")).env("BBPROF_OUT", &raw).in_folder(sandbox.path()).ok();
+    export(&[&raw], &["callgrind=c.out"], &sandbox);
+    let of_main = |callee: &str| (("main".to_owned(), callee.to_owned()), 10);
+    let expected = ["S::S(int)", "S::~S()", "plain"].map(of_main);
+    assert_eq!(calls(&read(&sandbox, "c.out"), "/aliases"), BTreeMap::from(expected));
+}
+
 /// A hot branch that goes one way 9 of 10 times gets these weights when clang compiles with the exported profile.
 #[test]
 fn clang_takes_branch_weights_from_afdo() {

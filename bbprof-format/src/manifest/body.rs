@@ -51,6 +51,19 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// The functions with a body that were not instrumented.
     pub skipped: Vec<Skipped>,
+    /// Other names of functions of the module.
+    pub aliases: Vec<Alias>,
+}
+
+/// Another name of a function, as `__attribute__((alias))` gives one, and clang does to constructors that are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Alias {
+    /// The name, a linker symbol.
+    pub symbol: StringId,
+    /// The linker symbol of the function in this module.
+    pub function: StringId,
+    /// Who else may have a function of the name.
+    pub linkage: Linkage,
 }
 
 /// What tells whether a source file is still the one that was compiled.

@@ -32,6 +32,10 @@ impl Module {
             self.validate_string(skipped.symbol, "symbol of a skipped function")?;
             self.validate_string(skipped.reason, "reason of a skipped function")?;
         }
+        for alias in &self.aliases {
+            self.validate_string(alias.symbol, "name of an alias")?;
+            self.validate_string(alias.function, "function of an alias")?;
+        }
         Ok(())
     }
 

@@ -56,6 +56,7 @@ impl ModuleMaker {
             checksums: vec![],
             functions: vec![],
             skipped: vec![],
+            aliases: vec![],
         };
         Self { module, comdat_arrays: vec![], module_counters: 0, hashes_paths: false }
     }

@@ -39,6 +39,7 @@ impl TestModule {
             checksums: Vec::new(),
             functions: Vec::new(),
             skipped: Vec::new(),
+            aliases: Vec::new(),
         };
         let arrays: Vec<ArrayHeader> =
             self.comdat_functions.iter().map(|function| ArrayHeader { name: comdat_array(function), len: 1 }).collect();

@@ -25,6 +25,10 @@ pub(super) fn write((header, module): &Decoded, full: bool, out: &mut dyn Write)
         let symbol = demangle(module.string(skipped.symbol));
         writeln!(out, "  not instrumented: {symbol}: {}", module.string(skipped.reason))?;
     }
+    for alias in &module.aliases {
+        let [name, function] = [alias.symbol, alias.function].map(|symbol| module.string(symbol));
+        writeln!(out, "  alias      {name} of {function}, {:?}", alias.linkage)?;
+    }
     Ok(())
 }
 
