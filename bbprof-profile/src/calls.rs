@@ -2,9 +2,11 @@
 //!
 //! Calls through pointers, from code that is not instrumented and from other processes only add entries; calls that may reach a
 //! function that is not profiled, as some process of the caller has no profiled one of that name, or the caller's image has one without counts, are
-//! left out. A call counts when control reaches its node, so an activation that was about to make a call when a snapshot was taken is the one way
-//! to have a call without its entry; such processes carry a caveat.
+//! left out. So are those of `f` in an image that has a `__wrap_f`: the linker's `--wrap=f` leads them there. A call counts when control reaches its
+//! node, so an activation that was about to make a call when a snapshot was taken is the one way to have a call without its entry; such processes
+//! carry a caveat.
 
+use crate::image::LinkedModule;
 use crate::uncounted::{Uncounted, Visibility};
 use crate::{FunctionView, Profile};
 use bbprof_format::manifest::Callee;
@@ -33,13 +35,17 @@ pub(crate) struct CallTable<'p> {
     processes: BTreeSet<BTreeSet<usize>>,
     /// What calls may reach instead.
     uncounted: Uncounted<'p>,
+    /// Images, and the names that `__wrap_` stands in front of in the name of one of their functions.
+    wrapped: HashSet<(usize, &'p str)>,
 }
 
 impl<'p> CallTable<'p> {
     /// Counts the entries and calls of a profile.
     pub(crate) fn of(profile: &'p Profile) -> Self {
         let uncounted = Uncounted::of(profile, |image| image.solved.inexact.iter().chain(&image.solved.interrupted).collect());
-        let mut table = Self { sums: HashMap::new(), definitions: HashMap::new(), processes: image_sets(profile), uncounted };
+        let wrapped = wrapped(profile).collect();
+        let mut table =
+            Self { sums: HashMap::new(), definitions: HashMap::new(), processes: image_sets(profile), uncounted, wrapped };
         for (image, function) in functions(profile) {
             let key = key(image, &function);
             if key.0 == Visibility::Everywhere {
@@ -74,6 +80,9 @@ impl<'p> CallTable<'p> {
 
     /// Whether a call from an image is one of this function: another program's function of that name is not what this one calls.
     pub(crate) fn reaches(&self, image: usize, callee: &Key<'p>) -> bool {
+        if !matches!(callee.0, Visibility::Module(..)) && self.wrapped.contains(&(image, callee.1)) {
+            return false;
+        }
         if callee.0 != Visibility::Everywhere {
             return true;
         }
@@ -93,6 +102,17 @@ fn image_sets(profile: &Profile) -> BTreeSet<BTreeSet<usize>> {
     let positions: HashMap<_, _> = profile.images.iter().map(|image| image.image.build_id).zip(0..).collect();
     let of_process = |process: &Process| process.images.iter().filter_map(|image| positions.get(image).copied()).collect();
     profile.processes.iter().map(of_process).collect()
+}
+
+/// See [`CallTable::wrapped`]; functions without counts are as good as any.
+fn wrapped(profile: &Profile) -> impl Iterator<Item = (usize, &str)> {
+    profile.images.iter().enumerate().flat_map(|(image, profiled)| {
+        profiled.modules().flat_map(move |(_, LinkedModule { module, .. })| {
+            let counted = module.functions.iter().map(|function| function.symbol);
+            let all = counted.chain(module.skipped.iter().map(|skipped| skipped.symbol));
+            all.filter_map(move |symbol| Some((image, module.string(symbol).strip_prefix("__wrap_")?)))
+        })
+    })
 }
 
 /// All functions whose counters are a flow, with the positions of their images: the counts of the others are off by those who were interrupted.

@@ -69,6 +69,25 @@ fn a_call_without_an_entry_shows() {
     assert!(run.profile().expect("it fits").exceptions().is_empty(), "others may call it, too");
 }
 
+/// With `--wrap=g`, calls of `g` reach `__wrap_g`, which calls `g` when it likes.
+#[test]
+fn calls_of_a_wrapped_function_may_be_more_than_its_entries() {
+    for (wrapper, exceptions) in [("__wrap_g", 0), ("__wrap_h", 1)] {
+        let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
+        let f = loop_with_branch(&mut maker, "f", Linkage::External);
+        let mut other = ModuleMaker::new("b.c", CounterMode::Edges);
+        let g = leaf(&mut other, "g", Linkage::External);
+        let wrap = leaf(&mut other, wrapper, Linkage::External);
+        let mut run = Run::new(&[(&maker, None), (&other, None)]);
+        run.walk(&maker, f, &ENTER, 1);
+        run.walk(&maker, f, &THEN, 5);
+        run.walk(&maker, f, &LEAVE, 1);
+        run.walk(&other, wrap, &[0, 1], 5);
+        run.walk(&other, g, &[0, 1], 2);
+        assert_eq!(run.profile().expect("it fits").exceptions().len(), exceptions);
+    }
+}
+
 #[test]
 fn a_caveat_of_a_process_is_an_exception() {
     let (_, mut run) = loop_run(CounterMode::Edges);
