@@ -155,4 +155,16 @@ fn nextest() {
     }
     let left = profiles_in(&folder);
     assert_eq!(left, [] as [PathBuf; 0]);
+    // What was built before is run from an archive, which is unpacked elsewhere.
+    let archive = sandbox.join("tests.tar.zst").display().to_string();
+    let target = sandbox.join("target");
+    let nextest = |words: &[&str]| {
+        let words = [words, &["--archive-file", &archive]].concat();
+        let nextest = Run::new(tool("cargo-bbprof")).args(["bbprof", "nextest"]).args(words).in_folder(&folder);
+        nextest.env("CARGO_TARGET_DIR", &target).ok().stderr
+    };
+    nextest(&["archive", "--package", "shapes", "--locked"]);
+    nextest(&["list"]);
+    let said = nextest(&["run"]);
+    assert!(said.contains("counts            exact"), "{said}");
 }

@@ -61,6 +61,14 @@ fn runs_programs(context: &Context) -> bool {
     context.subcommand.runs_programs() && !context.words.has("--no-run") && !only_lists
 }
 
+/// Whether nextest runs, or lists, what was built before: it takes no options about builds then.
+fn reuses_build(context: &Context) -> bool {
+    // `nextest archive` writes the archive.
+    let is_archive = context.words.options.first().is_some_and(|word| word == "archive");
+    let names = |option| !context.words.values(option, None).is_empty();
+    context.subcommand == Subcommand::Nextest && !is_archive && (names("--archive-file") || names("--binaries-metadata"))
+}
+
 /// Target directory, its tag, and the stable name of the last one used.
 fn prepare(context: &Context) -> Result<()> {
     let ours = context.target_dir.join("bbprof");
@@ -92,13 +100,15 @@ fn command(context: &Context) -> Command {
             command.arg("run");
         }
     }
-    // One without a value is for cargo to refuse.
-    if context.words.values("--target", None).is_empty() && !context.words.has("--target") {
-        for target in &context.targets {
-            command.args(["--target", target]);
+    if !reuses_build(context) {
+        // One without a value is for cargo to refuse.
+        if context.words.values("--target", None).is_empty() && !context.words.has("--target") {
+            for target in &context.targets {
+                command.args(["--target", target]);
+            }
         }
+        command.arg("--target-dir").arg(&context.our_dir);
     }
-    command.arg("--target-dir").arg(&context.our_dir);
     let mut config = |key: &str, path: &Path| {
         let mut word = OsString::from(format!("{key}="));
         word.push(quoted(path));
