@@ -219,9 +219,11 @@ bool platform_signals_may_nest(void) {
 
 /* Signals that say what the code itself has done. */
 #define FAULTS (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGTRAP))
+/* libc's own, by which it reaches all threads: handled in every program that makes some. */
+#define SIGNALS_OF_LIBC (SIGNAL_BIT(32) | SIGNAL_BIT(33))
 
 bool platform_handlers_may_run(void) {
-    return signals_are_handled(~FAULTS, 0);
+    return signals_are_handled(~(FAULTS | SIGNALS_OF_LIBC), 0);
 }
 
 #define ALONE_BYTES (UINT64_C(1) << 26) /* the kernel maps nothing else as near below the first thread's stack (mmap_base: 128 MB) */
