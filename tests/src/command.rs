@@ -1,8 +1,10 @@
 //! Commands that say everything when they fail: command line, folder, exit status, both outputs.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A command to run.
 #[derive(Debug)]
@@ -80,7 +82,17 @@ impl Run {
         use std::os::unix::process::ExitStatusExt;
         let words: Vec<_> = std::iter::once(self.command.get_program()).chain(self.command.get_args()).collect();
         let what = format!("{words:?}");
-        let output = self.command.stdin(Stdio::null()).output().unwrap_or_else(|e| panic!("cannot start {what}: {e}"));
+        let mut tries = 0;
+        let output = loop {
+            match self.command.stdin(Stdio::null()).output() {
+                // Just written: a child that another test made meanwhile has the file open, too, until it executes its own.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && tries < 100 => {
+                    tries += 1;
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                output => break output.unwrap_or_else(|e| panic!("cannot start {what}: {e}")),
+            }
+        };
         let code = output.status.code().unwrap_or_else(|| 128 + output.status.signal().unwrap_or(0));
         Outcome { code, stdout: output.stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned(), what }
     }
@@ -122,4 +134,24 @@ fn tail(text: &str) -> &str {
     let start = text.len().saturating_sub(6_000);
     let start = (start..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     &text[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sandbox;
+
+    #[test]
+    fn who_is_still_written_is_waited_for() {
+        let sandbox = Sandbox::new("busy");
+        let program = sandbox.join("true");
+        Run::new("cp").arg("/bin/true").arg(&program).ok();
+        let writer = std::fs::OpenOptions::new().append(true).open(&program).expect("a file of our own");
+        let closing = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(writer);
+        });
+        Run::new(&program).ok();
+        closing.join().expect("it only waits");
+    }
 }
