@@ -49,7 +49,7 @@ static void note_strangers(struct process *process, int others) {
     }
 }
 
-#define SLACK_BYTES 65536u
+#define SLACK_BYTES 65536u /* a guess: some threads with few counters */
 
 /* Several threads at once make the file larger than a complete one. */
 static bool is_small(const struct process *process) {
@@ -77,7 +77,6 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
         others = others_alive(process);
     }
     process->finished = true;
-    /* Signals may come until the kernel stops the process. */
     /* Signals may come until the kernel stops the process. */
     bool handlers_count = process->raw.in_use && others == 0 && process->num_loaded != 0 && platform_handlers_may_run();
     /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is for what handlers count, if it
