@@ -441,9 +441,10 @@ static bool takesChunks(const Loop &L) {
     return any_of(*Block, [&](const Instruction &I) {
       if (!isa<LoadInst, StoreInst>(I))
         return isa<MemIntrinsic>(I);
+      const Value *Pointer = getLoadStorePointerOperand(&I);
       Type *Taken = getLoadStoreType(&I);
       bool IsChunk = (Taken->isIntegerTy() || Taken->isVectorTy()) && Layout.getTypeStoreSize(Taken).getKnownMinValue() >= 8;
-      return IsChunk && !isFollowed(getLoadStorePointerOperand(&I), L);
+      return IsChunk && !L.isLoopInvariant(Pointer) && !isFollowed(Pointer, L);
     });
   });
 }

@@ -20,17 +20,29 @@ pub(crate) struct Tight {
     largest: u32,
     /// If they go through memory by chunks: such loops are made to have few turns.
     largest_of_chunks: u32,
+    /// In functions of so many nodes that what the register allocator makes of them moves by more than counters cost.
+    largest_in_giants: u32,
     most_counters: usize,
 }
 
 /// Those that keep counters in registers: more of them would need the registers of the loop itself.
-pub(crate) const COUNTERS: Tight = Tight { largest: 20, largest_of_chunks: 20, most_counters: 3 };
-/// Those that keep a register for addresses.
-pub(crate) const ADDRESSES: Tight = Tight { most_counters: usize::MAX, ..COUNTERS };
+pub(crate) const COUNTERS: Tight = Tight { largest: 20, largest_of_chunks: 20, largest_in_giants: 20, most_counters: 3 };
+/// Those that keep a register for addresses. In five cycles a processor that executes six or eight instructions in each has done with a loop of some thirty.
+pub(crate) const ADDRESSES: Tight = Tight { largest: 32, largest_of_chunks: 32, largest_in_giants: 20, most_counters: usize::MAX };
 /// And where turns are estimated. Loops of two turns pay for an instruction at each entry, and most of those take chunks. Instructions of SQLite and
-/// zstd, of the plain build's (clang 22.1.8 at -O2, valgrind 3.19): with up to 6 instructions 1.040 and 1.020, with up to 20 1.049 and 1.028,
-/// with up to 16, but 6 where they take chunks, 1.042 and 1.005.
-pub(crate) const ADDRESSES_BY_ESTIMATE: Tight = Tight { largest: 16, largest_of_chunks: 6, ..ADDRESSES };
+/// zstd, of the plain build's (clang 22.1.8 at -O2, valgrind 3.19): with up to 20 instructions, chunks and giants or not, 1.049 and 1.028; with 40, but 6
+/// where they take chunks, 1.051 and 1.002; and with 16 in giants, 1.042 and 1.002.
+pub(crate) const ADDRESSES_BY_ESTIMATE: Tight = Tight { largest_of_chunks: 6, largest_in_giants: 16, ..ADDRESSES };
+
+impl Tight {
+    fn largest(&self, takes_chunks: bool, is_giant: bool) -> u32 {
+        let of_chunks = if takes_chunks { self.largest_of_chunks } else { self.largest };
+        if is_giant { of_chunks.min(self.largest_in_giants) } else { of_chunks }
+    }
+}
+
+/// Interpreters have loops of that many nodes: `sqlite3VdbeExec`, `_PyEval_EvalFrameDefault`.
+const GIANT: usize = 1000;
 
 /// Turns, measured or estimated, from which on a loop is worth more instructions at its entry.
 const LEAST_TURNS: u64 = 8;
@@ -50,7 +62,7 @@ pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterS
             CounterSite::PhiEdge(_) | CounterSite::BeforeLoop(_) => false,
         };
         let counters: Vec<usize> = (0..sites.len()).filter(|position| is_counted_inside(&sites[*position])).collect();
-        let largest = if quiet.takes_chunks == 0 { tight.largest } else { tight.largest_of_chunks };
+        let largest = tight.largest(quiet.takes_chunks != 0, nodes.len() > GIANT);
         if quiet.instructions > largest || !(1..=tight.most_counters).contains(&counters.len()) {
             continue;
         }

@@ -236,8 +236,18 @@ fn nothing_is_counted_behind_a_tail_call_that_shares_its_return() {
 
 /// Blocks 0, then 1 and 2 in a loop, then 3. Every edge has weight 10, every block 100.
 fn loop_of_two(instructions: u32) -> Sample {
-    let blocks: [(u32, u32, &[u32]); 4] =
-        [(1, view::TERMINATOR_JUMP, &[1]), (3, view::TERMINATOR_BRANCH, &[2, 3]), (3, view::TERMINATOR_JUMP, &[1]), (1, 0, &[])];
+    loop_of_two_among(0, instructions)
+}
+
+/// The same in a function that has other blocks, too.
+fn loop_of_two_among(others: usize, instructions: u32) -> Sample {
+    let mut blocks: Vec<(u32, u32, &[u32])> = vec![
+        (1, view::TERMINATOR_JUMP, &[1]),
+        (3, view::TERMINATOR_BRANCH, &[2, 3]),
+        (3, view::TERMINATOR_JUMP, &[1]),
+        (1, 0, &[]),
+    ];
+    blocks.resize(blocks.len() + others, (1, 0, &[]));
     let mut sample = Sample::new(&blocks, &[]);
     sample.quiet_loops.push(view::QuietLoop { header: 1, instructions, blocks_begin: 0, blocks_end: 2, takes_chunks: 0 });
     sample.loop_blocks = vec![1, 2];
@@ -261,14 +271,19 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     short.blocks[1].weight = 79;
     assert_eq!(chosen(&short, &sites), [0; 6], "7 turns an entry");
 
-    let addressed = |instructions: u32, takes_chunks: u32, tight: Tight| {
-        let mut sample = loop_of_two(instructions);
+    let addressed_among = |others: usize, instructions: u32, takes_chunks: u32, tight: Tight| {
+        let mut sample = loop_of_two_among(others, instructions);
         sample.quiet_loops[0].takes_chunks = takes_chunks;
         register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(1), node(2), edge(2), edge(4)], tight)
     };
-    assert_eq!(addressed(20, 1, ADDRESSES), [1; 4], "all have the same register");
-    assert_eq!(addressed(16, 0, ADDRESSES_BY_ESTIMATE), [1; 4]);
-    assert_eq!(addressed(17, 0, ADDRESSES_BY_ESTIMATE), [0; 4], "its turns are a guess");
+    let addressed = |instructions, takes_chunks, tight| addressed_among(0, instructions, takes_chunks, tight);
+    assert_eq!(addressed(32, 1, ADDRESSES), [1; 4], "all have the same register");
+    assert_eq!(addressed(33, 0, ADDRESSES), [0; 4], "other work hides them");
+    assert_eq!(addressed(32, 0, ADDRESSES_BY_ESTIMATE), [1; 4]);
     assert_eq!(addressed(6, 1, ADDRESSES_BY_ESTIMATE), [1; 4]);
     assert_eq!(addressed(7, 1, ADDRESSES_BY_ESTIMATE), [0; 4], "it is made to end soon");
+    let in_giant = |instructions, takes_chunks, tight| addressed_among(1000, instructions, takes_chunks, tight);
+    assert_eq!([in_giant(16, 0, ADDRESSES_BY_ESTIMATE), in_giant(20, 0, ADDRESSES)], [[1; 4]; 2]);
+    assert_eq!([in_giant(17, 0, ADDRESSES_BY_ESTIMATE), in_giant(21, 0, ADDRESSES)], [[0; 4]; 2], "registers are scarce");
+    assert_eq!(in_giant(7, 1, ADDRESSES_BY_ESTIMATE), [0; 4]);
 }
