@@ -18,7 +18,7 @@ pub struct Waits {
 }
 
 /// System calls in which threads wait, on x86-64.
-const NAMES: [(u16, &str); 42] = [
+const NAMES: [(u16, &str); 43] = [
     (0, "read"),
     (1, "write"),
     (7, "poll"),
@@ -47,6 +47,7 @@ const NAMES: [(u16, &str); 42] = [
     (130, "rt_sigsuspend"),
     (202, "futex"),
     (208, "io_getevents"),
+    (219, "restart_syscall"),
     (220, "semtimedop"),
     (230, "clock_nanosleep"),
     (232, "epoll_wait"),
@@ -98,6 +99,7 @@ mod tests {
         let words = |threads: &[(u16, u16)]| Waits { threads: threads.iter().copied().collect(), went_on: false }.to_string();
         assert_eq!(words(&[(0, 1)]), "1 other thread waited (1 in read)");
         assert_eq!(words(&[(232, 1), (202, 3)]), "4 other threads waited (3 in futex, 1 in epoll_wait)");
+        assert_eq!(words(&[(219, 1)]), "1 other thread waited (1 in restart_syscall)");
         assert_eq!(words(&[(4000, 2), (OTHER_CALLS, 5)]), "7 other threads waited (2 in system call 4000, 5 in others)");
     }
 
