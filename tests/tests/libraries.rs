@@ -320,6 +320,44 @@ fn functions_of_one_name_in_two_images() {
     assert!(verdict.text().contains("\nexact: 3 functions"), "{}", verdict.text());
 }
 
+/// What the others of a process counted can be read when a library was removed after the run, with its map.
+#[test]
+fn removed_libraries() {
+    let parcel = Parcel::new("removed-library");
+    let plugin = plugin(&parcel, &[]);
+    compile(&parcel, &["-DPARCEL_DLOPEN", "-o", "parcel", "main.c", "shelf.c"]);
+    let run = parcel.check(&parcel.source().join("parcel"), Some(&plugin), &["parcel", "plugin.so"]);
+    let kept = parcel.sandbox.join("kept.bbmap");
+    std::fs::rename(parcel.source().join("plugin.so.bbmap"), &kept).unwrap();
+    let bbprof = |words: &[&str]| Run::new(tool("bbprof")).args(words).arg(&run.raw);
+    let says = |words: &[&str], code: i32, messages: &[&str]| {
+        let outcome = bbprof(words).outcome().expect_code(code);
+        assert!(messages.iter().all(|message| outcome.stderr.contains(message)), "{words:?}: {}", outcome.stderr);
+        outcome
+    };
+    // It is still there: its map has to be somewhere.
+    says(&["verify"], 2, &["plugin.so: no build map", "--map"]);
+    std::fs::remove_file(&plugin).unwrap();
+    let left_out = ["left out the counts of", "plugin.so: no build map", "--map"];
+    assert!(says(&["verify"], 4, &left_out).text().contains("exact: "));
+    for reader in [&["report"][..], &["export", "json=-"], &["export", "lcov=-"]] {
+        says(reader, 4, &left_out);
+    }
+    let sum = parcel.sandbox.join("sum.bbprof");
+    let merge = ["merge", "-o", sum.to_str().unwrap()];
+    says(&merge, 4, &left_out);
+    let exported = bbprof_tests::Exported::of(std::slice::from_ref(&sum));
+    assert_eq!((exported.entries("shelf_put"), exported.entries("plugin_weigh")), (Some(3000), None));
+    says(&[&merge[..], &["--strict"]].concat(), 2, &["plugin.so: no build map"]);
+    // The sum does not have all that its only input has.
+    says(&["merge", "-o", run.raw.to_str().unwrap()], 2, &["would be lost"]);
+    bbprof(&["verify", "--map", kept.to_str().unwrap()]).ok();
+    for name in ["parcel", "parcel.bbmap"] {
+        std::fs::remove_file(parcel.source().join(name)).unwrap();
+    }
+    assert!(says(&["verify"], 2, &["no build map"]).stdout.is_empty(), "nothing is left to read");
+}
+
 fn find(folder: &Path, name: &str) -> PathBuf {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -11,7 +11,7 @@ use crate::locate::MissingMap;
 use crate::messages::tell;
 use anyhow::{Context, Result, bail};
 use bbprof_format::BuildId;
-use bbprof_format::merged::MergedProfile;
+use bbprof_format::merged::{ImageCounters, MergedProfile};
 use bbprof_profile::{ExceptionKind, Merger, Profile};
 pub(crate) use files::expand;
 use files::profiles_of_last_run;
@@ -47,7 +47,7 @@ pub(crate) struct ProfileArgs {
 pub(crate) struct Loaded {
     /// The sums; of every image the build map is in it or was found.
     pub(crate) merged: MergedProfile,
-    /// How many inputs were left out, as they are damaged or a build map of theirs is not found; each was named on stderr.
+    /// How many inputs were left out, or an image of theirs was, as they are damaged or a build map of theirs is not found; each was named on stderr.
     pub(crate) num_damaged: usize,
     images: Images,
 }
@@ -83,11 +83,42 @@ impl Loaded {
 
 /// Who takes profiles one after the other.
 pub(crate) trait Take {
-    /// Makes sure that the build maps of a profile are there; `path` is where the profile is.
-    fn find_maps(&mut self, path: &Path, profile: &MergedProfile) -> Result<()>;
+    /// Begins with the profile that is at `path`.
+    fn begin(&mut self, path: &Path);
+
+    /// Makes sure that the build map of an image of it is there.
+    fn find_map(&mut self, image: &ImageCounters) -> Result<()>;
 
     /// Takes the profile whose maps were found last.
     fn take(&mut self, profile: MergedProfile) -> Result<()>;
+}
+
+/// Makes sure that the build maps of a profile are there; `path` is where the profile is.
+fn find_maps(taker: &mut impl Take, path: &Path, profile: &MergedProfile) -> Result<()> {
+    taker.begin(path);
+    profile.images.iter().try_for_each(|image| taker.find_map(image))
+}
+
+/// Leaves out images that are gone from where they ran, and their maps with them (a test builds a library, loads it and removes it): the counts of the others, in a pool those
+/// of many processes, are whole without them. Gives for each what there is to say. None is left out when all would be.
+fn leave_out_removed(taker: &mut impl Take, path: &Path, profile: &mut MergedProfile) -> Vec<anyhow::Error> {
+    taker.begin(path);
+    let mut removed: Vec<(BuildId, anyhow::Error)> = Vec::new();
+    for image in &profile.images {
+        match taker.find_map(image) {
+            // A library that was loaded from two places may be there in one.
+            Ok(()) => removed.retain(|(build_id, _)| *build_id != image.build_id),
+            Err(error) if error.is::<MissingMap>() && !Path::new(&image.path).exists() => removed.push((image.build_id, error)),
+            // What else is wrong is said where all maps have to be there.
+            Err(_) => {}
+        }
+    }
+    let is_removed = |image: &ImageCounters| removed.iter().any(|(build_id, _)| *build_id == image.build_id);
+    if profile.images.iter().all(is_removed) {
+        return Vec::new();
+    }
+    profile.images.retain(|image| !is_removed(image));
+    removed.into_iter().map(|(_, error)| error).collect()
 }
 
 /// Sums, and what is known of the maps of their images.
@@ -108,10 +139,13 @@ impl Gathered {
 }
 
 impl Take for Gathered {
-    fn find_maps(&mut self, path: &Path, profile: &MergedProfile) -> Result<()> {
+    fn begin(&mut self, path: &Path) {
         self.images.look_beside(path);
         self.checked.clear();
-        for image in profile.images.iter().filter(|image| !self.readable.contains(&image.build_id)) {
+    }
+
+    fn find_map(&mut self, image: &ImageCounters) -> Result<()> {
+        if !self.readable.contains(&image.build_id) {
             self.images.check(image)?;
             self.checked.push(image.build_id);
         }
@@ -135,8 +169,8 @@ fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
 }
 
 /// Reads the inputs one after the other and hands them on; gives where the counts of each process are, and the number of those left out: damaged ones, which are
-/// named, those that `taker` refuses, and those whose build maps are not found. When `strict`, or when there is only one, the first such error ends it. Those without a map
-/// are tried again behind the others, which may have it in them or come from where it is, and named last; unless there are no others.
+/// named, those that `taker` refuses, and those whose build maps are not found, be it of images alone that are gone. When `strict`, or when there is only one, the first such error ends it.
+/// Those without a map are tried again behind the others, which may have it in them or come from where it is, and named last; unless there are no others.
 pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, taker: &mut impl Take) -> Result<(Summed, usize)> {
     let files = without_repeated(if profiles.is_empty() { profiles_of_last_run()? } else { expand(profiles)? });
     let mut summed = Summed::default();
@@ -148,7 +182,7 @@ pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, taker: &mut impl Ta
         for (path, part) in chunk.iter().zip(parts) {
             let taken = part.and_then(|part| {
                 let stretches = stretches(&part.processes);
-                match taker.find_maps(path, &part) {
+                match find_maps(taker, path, &part) {
                     Ok(()) => progress.aside(|| taker.take(part))?,
                     // Files are read again, which bounds the memory; what came out of a pipe is gone.
                     Err(error) if error.is::<MissingMap>() => without_map.push((path, (!path.is_file()).then_some(part))),
@@ -170,10 +204,15 @@ pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, taker: &mut impl Ta
     }
     drop(progress);
     let mut refused = Vec::new();
+    let mut num_partial = 0;
     for (path, kept) in without_map {
-        let taken = kept.map_or_else(|| read_profile(path), Ok).and_then(|part| {
-            taker.find_maps(path, &part)?;
-            taker.take(part)
+        let taken = kept.map_or_else(|| read_profile(path), Ok).and_then(|mut part| {
+            let removed = if strict { Vec::new() } else { leave_out_removed(taker, path, &mut part) };
+            find_maps(taker, path, &part)?;
+            taker.take(part)?;
+            removed.iter().for_each(|error| tell!("{}: left out the counts of {error:#}", path.display()));
+            num_partial += usize::from(!removed.is_empty());
+            Ok(())
         });
         if let Err(error) = taken {
             summed.leave_out(path);
@@ -185,7 +224,7 @@ pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, taker: &mut impl Ta
     if num_damaged == files.len() {
         bail!("none of the {num_damaged} inputs can be read");
     }
-    Ok((summed, num_damaged))
+    Ok((summed, num_damaged + num_partial))
 }
 
 /// Reads, sums and solves; says how many inputs were damaged, and when nothing was counted. The profile is left to the end of the

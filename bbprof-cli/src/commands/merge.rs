@@ -42,10 +42,14 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
 /// Makes sure that no file but an earlier sum is lost where this one is to be written.
 fn keep_what_is_not_in(sum: &MergedProfile, output: &Path) -> Result<()> {
     let is_there = std::fs::metadata(output).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+    let is_in_sum = |there: &MergedProfile| {
+        let has_image = |build_id| sum.images.iter().any(|image| image.build_id == build_id);
+        there.processes.iter().all(|process| sum.processes.contains(process))
+            && there.images.iter().all(|image| has_image(image.build_id))
+    };
     let may_go = || {
         let bytes = std::fs::read(output).unwrap_or_default();
-        MergedProfile::is_merged(&bytes)
-            || read_profile(output).is_ok_and(|there| there.processes.iter().all(|process| sum.processes.contains(process)))
+        MergedProfile::is_merged(&bytes) || read_profile(output).is_ok_and(|there| is_in_sum(&there))
     };
     if is_there && !may_go() {
         require!(

@@ -5,7 +5,7 @@ use super::look::ColourArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use anyhow::Result;
-use bbprof_format::merged::MergedProfile;
+use bbprof_format::merged::{ImageCounters, MergedProfile};
 use bbprof_profile::{Profile, demangle};
 use bbprof_report::{Style, Verdict, write_interruptible, write_skipped};
 use std::io::Write;
@@ -65,9 +65,12 @@ struct OneByOne<'a> {
 }
 
 impl Take for OneByOne<'_> {
-    fn find_maps(&mut self, path: &Path, profile: &MergedProfile) -> Result<()> {
+    fn begin(&mut self, path: &Path) {
         self.images.look_beside(path);
-        self.images.decode_all(profile)
+    }
+
+    fn find_map(&mut self, image: &ImageCounters) -> Result<()> {
+        self.images.ensure_decoded(image)
     }
 
     fn take(&mut self, profile: MergedProfile) -> Result<()> {

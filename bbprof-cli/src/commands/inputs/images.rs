@@ -43,9 +43,9 @@ impl Images {
         Image::check(&map).context(name)
     }
 
-    /// Makes sure that the images of a profile can be solved.
-    pub(crate) fn decode_all(&mut self, profile: &MergedProfile) -> Result<()> {
-        profile.images.iter().try_for_each(|image| self.decode(image).map(drop))
+    /// Makes sure that the counters of an image can be solved.
+    pub(crate) fn ensure_decoded(&mut self, counters: &ImageCounters) -> Result<()> {
+        self.decode(counters).map(drop)
     }
 
     /// The image, decoded when first asked for.
