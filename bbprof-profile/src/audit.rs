@@ -58,6 +58,7 @@ impl Profile {
                 kind: ExceptionKind::Process,
                 symbol: process.executable.clone(),
                 name: match process.pid {
+                    0 if process.number == 1 => format!("{} (1 process of a pool)", process.executable),
                     0 => format!("{} ({} processes of a pool)", process.executable, process.number),
                     pid => format!("{} (pid {pid})", process.executable),
                 },

@@ -16,6 +16,7 @@ mod covered;
 mod diff_json;
 mod diff_text;
 mod dot;
+mod ends;
 mod exclusions;
 mod folded;
 mod html;

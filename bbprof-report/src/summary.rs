@@ -1,11 +1,11 @@
 //! The summary: totals, and the hottest functions, blocks and lines.
 
-use crate::names::one_line;
+use crate::ends::write_ends;
 use crate::number::{grouped, percent};
 use crate::place::{file_name, place, short_name};
 use crate::table::{Paint, Style, Table, bar, warmth};
 use bbprof_profile::{FunctionView, LineTable, Profile, Totals, WeightSource, source_name, without_turbofish};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// What a row of the first table stands for.
@@ -75,14 +75,8 @@ pub fn write_summary(profile: &Profile, options: &SummaryOptions, out: &mut dyn 
 
 fn write_totals(profile: &Profile, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
     let count = |number: u64| grouped(u128::from(number));
-    let mut fates: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    for process in &profile.processes {
-        *fates.entry((&process.executable, &process.fate)).or_default() += process.number;
-    }
-    for ((executable, fate), processes) in fates {
-        let times = if processes == 1 { String::new() } else { format!(" ({} processes)", count(processes)) };
-        writeln!(out, "{}: {}{times}", one_line(executable), one_line(fate))?;
-    }
+    let fates = profile.processes.iter().map(|process| (&*process.executable, &*process.fate, process.number));
+    write_ends(fates, out)?;
     let exceptions = profile.exceptions().len() as u64;
     match exceptions {
         0 => writeln!(out, "counts            exact")?,
