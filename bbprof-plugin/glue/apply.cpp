@@ -178,10 +178,10 @@ private:
     }
     HoldsAddresses = Function.holds_addresses != 0;
     Returns = Flat.SharedReturns;
-    QuietLoops.clear();
-    for (const BbprofQuietLoop &Quiet : ArrayRef(Flat.QuietLoopViews)) {
-      LoopRegisters &Made = QuietLoops.emplace_back(Word, Flat.Blocks[Quiet.header]);
-      for (uint32_t Block : ArrayRef(Flat.LoopBlocks).slice(Quiet.blocks_begin, Quiet.blocks_end - Quiet.blocks_begin))
+    TightLoops.clear();
+    for (const BbprofTightLoop &Tight : ArrayRef(Flat.TightLoopViews)) {
+      LoopRegisters &Made = TightLoops.emplace_back(Word, Flat.Blocks[Tight.header]);
+      for (uint32_t Block : ArrayRef(Flat.LoopBlocks).slice(Tight.blocks_begin, Tight.blocks_end - Tight.blocks_begin))
         Made.add(Flat.Blocks[Block]);
     }
     countPaths(Flat, Function);
@@ -200,9 +200,9 @@ private:
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
       if (const BbprofSite &Site = Function.sites[Position]; Site.place.kind == BBPROF_PLACE_SPLIT)
         incrementSite(splitInLoop(Flat, Site.place)->getTerminator(), Site);
-    for (LoopRegisters &Quiet : QuietLoops)
-      Quiet.close([&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
-    LoopRegisters::promote(QuietLoops);
+    for (LoopRegisters &Tight : TightLoops)
+      Tight.close([&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
+    LoopRegisters::promote(TightLoops);
     returnBehind(Returns);
   }
 
@@ -230,7 +230,7 @@ private:
   void incrementSite(Instruction *Before, const BbprofSite &Site) {
     if (Site.register_loop == 0)
       return increment(Before, Site.counter, nullptr);
-    LoopRegisters &Loop = QuietLoops[Site.register_loop - 1];
+    LoopRegisters &Loop = TightLoops[Site.register_loop - 1];
     if (HoldsAddresses)
       return incrementAt(Before, ConstantInt::get(Word, Site.counter), nullptr, Loop.zero(Before));
     Loop.count(Before, Site.counter);
@@ -240,9 +240,9 @@ private:
     const Instruction *Terminator = terminator(Flat, Place.block);
     const BasicBlock *From = Terminator->getParent(), *To = Terminator->getSuccessor(Place.position);
     BasicBlock *Middle = splitEdge(Flat, Place);
-    for (LoopRegisters &Quiet : QuietLoops)
-      if (Quiet.contains(From) && Quiet.contains(To))
-        Quiet.add(Middle);
+    for (LoopRegisters &Tight : TightLoops)
+      if (Tight.contains(From) && Tight.contains(To))
+        Tight.add(Middle);
     return Middle;
   }
 
@@ -329,7 +329,7 @@ private:
   // The back end makes one instruction of an increment in this function.
   bool Fuses = true;
   Instruction *EntryStart = nullptr;
-  SmallVector<LoopRegisters, 4> QuietLoops;
+  SmallVector<LoopRegisters, 4> TightLoops;
   // They hold what addresses are made with, not counters.
   bool HoldsAddresses = false;
   ArrayRef<SharedReturn> Returns;

@@ -1,6 +1,6 @@
 // IR -> flat arrays. No policy here: what may vanish is read off the attributes, the rest is decided by the Rust core.
 #include "flatten.h"
-#include "loop_registers.h"
+#include "tight_loops.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
@@ -365,7 +365,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
   }
   if (isOptimized(F)) {
     flattenLoops(Flat, FAM);
-    flattenQuietLoops(Flat, FAM);
+    flattenTightLoops(Flat, FAM);
   }
   Out.blocks = Flat.BlockViews.data();
   Out.num_blocks = Flat.BlockViews.size();
@@ -379,8 +379,8 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
   Out.num_successors = Flat.Successors.size();
   Out.loops = Flat.LoopViews.data();
   Out.num_loops = Flat.LoopViews.size();
-  Out.quiet_loops = Flat.QuietLoopViews.data();
-  Out.num_quiet_loops = Flat.QuietLoopViews.size();
+  Out.tight_loops = Flat.TightLoopViews.data();
+  Out.num_tight_loops = Flat.TightLoopViews.size();
   Out.loop_blocks = Flat.LoopBlocks.data();
   Out.num_loop_blocks = Flat.LoopBlocks.size();
 }
@@ -426,40 +426,13 @@ void FlatModule::flattenLoops(FlatFunction &Flat, FunctionAnalysisManager &FAM) 
                               Counted.BeforeSlot, Counted.Instructions, 0});
 }
 
-// Whether a pointer was read in the loop itself, as those of lists are.
-static bool isFollowed(const Value *Pointer, const Loop &L) {
-  const Value *Object = getUnderlyingObject(Pointer);
-  if (const auto *Phi = dyn_cast<PHINode>(Object); Phi && Phi->getParent() == L.getHeader() && L.getLoopLatch())
-    Object = getUnderlyingObject(Phi->getIncomingValueForBlock(L.getLoopLatch()));
-  return isa<LoadInst>(Object) && L.contains(cast<LoadInst>(Object));
-}
-
-// Copies, fills or compares by chunks, which are made to be few: by eight bytes and more at once, but not by pointers or doubles.
-static bool takesChunks(const Loop &L) {
-  const DataLayout &Layout = L.getHeader()->getModule()->getDataLayout();
-  return any_of(L.blocks(), [&](const BasicBlock *Block) {
-    return any_of(*Block, [&](const Instruction &I) {
-      if (!isa<LoadInst, StoreInst>(I))
-        return isa<MemIntrinsic>(I);
-      const Value *Pointer = getLoadStorePointerOperand(&I);
-      Type *Taken = getLoadStoreType(&I);
-      bool IsChunk = (Taken->isIntegerTy() || Taken->isVectorTy()) && Layout.getTypeStoreSize(Taken).getKnownMinValue() >= 8;
-      return IsChunk && !L.isLoopInvariant(Pointer) && !isFollowed(Pointer, L);
-    });
-  });
-}
-
-void FlatModule::flattenQuietLoops(FlatFunction &Flat, FunctionAnalysisManager &FAM) {
-  for (const Loop *L : FAM.getResult<LoopAnalysis>(*Flat.IR).getLoopsInPreorder()) {
-    if (!L->isInnermost() || canBeWatched(*L) || !LoopRegisters::canFlush(*L))
-      continue;
-    BbprofQuietLoop Out = {BlockPositions.lookup(L->getHeader()), 0, static_cast<uint32_t>(Flat.LoopBlocks.size()), 0, takesChunks(*L)};
-    for (const BasicBlock *Block : L->blocks()) {
+void FlatModule::flattenTightLoops(FlatFunction &Flat, FunctionAnalysisManager &FAM) {
+  for (const TightLoop &Tight : tightLoops(*Flat.IR, FAM)) {
+    auto Begin = static_cast<uint32_t>(Flat.LoopBlocks.size());
+    for (const BasicBlock *Block : Tight.Blocks)
       Flat.LoopBlocks.push_back(BlockPositions.lookup(Block));
-      Out.instructions += static_cast<uint32_t>(count_if(*Block, [](const Instruction &I) { return isCounted(I) && !isa<PHINode>(I); }));
-    }
-    Out.blocks_end = static_cast<uint32_t>(Flat.LoopBlocks.size());
-    Flat.QuietLoopViews.push_back(Out);
+    Flat.TightLoopViews.push_back({BlockPositions.lookup(Tight.Header), Tight.Instructions, Tight.Shortest, Begin,
+                                   static_cast<uint32_t>(Flat.LoopBlocks.size()), Tight.TakesChunks, Tight.IsQuiet});
   }
 }
 

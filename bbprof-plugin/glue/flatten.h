@@ -35,7 +35,7 @@ struct FlatFunction {
   llvm::SmallVector<CountedLoop, 4> CountedLoops;
   llvm::SmallVector<SharedReturn, 4> SharedReturns;
   std::vector<BbprofLoop> LoopViews;
-  std::vector<BbprofQuietLoop> QuietLoopViews;
+  std::vector<BbprofTightLoop> TightLoopViews;
   std::vector<uint32_t> LoopBlocks;
 };
 
@@ -72,7 +72,7 @@ private:
   void flatten(FlatFunction &Flat, BbprofFunction &Out, llvm::FunctionAnalysisManager &FAM, const InstructionTexts *Texts);
   void flattenCall(FlatFunction &Flat, const llvm::CallBase &Call, uint32_t Position);
   void flattenLoops(FlatFunction &Flat, llvm::FunctionAnalysisManager &FAM);
-  void flattenQuietLoops(FlatFunction &Flat, llvm::FunctionAnalysisManager &FAM);
+  void flattenTightLoops(FlatFunction &Flat, llvm::FunctionAnalysisManager &FAM);
   void flattenTerminator(FlatFunction &Flat, llvm::BasicBlock &Block, BbprofBlock &Out, llvm::FunctionAnalysisManager &FAM);
 
   std::deque<std::string> StringStorage;

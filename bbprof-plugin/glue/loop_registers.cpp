@@ -47,19 +47,25 @@ Value *LoopRegisters::zero(Instruction *Before) {
   return new LoadInst(Word, Zero, "", Before->getIterator());
 }
 
-// Blocks that lead to nothing but the loop, one for each edge into it: what enters one may come out of another loop, which turns. A block whose terminator cannot be
-// parted from what follows stands for itself.
-SmallVector<BasicBlock *, 2> LoopRegisters::preheaders() const {
-  SmallSetVector<BasicBlock *, 4> Entering;
-  for (BasicBlock *From : predecessors(Header))
-    if (!contains(From))
-      Entering.insert(From);
-  SmallVector<BasicBlock *, 2> Found;
-  for (BasicBlock *From : Entering) {
+// Instructions that are executed where control comes into these blocks, and not where it goes from one to the next. For each edge from elsewhere a block that leads to nothing
+// else: what enters a loop may come out of another one, which turns. A block whose terminator cannot be parted from what follows stands for itself.
+SmallVector<Instruction *, 2> LoopRegisters::entries() const {
+  SmallVector<Instruction *, 2> Found;
+  SmallSetVector<std::pair<BasicBlock *, BasicBlock *>, 4> Entering;
+  for (BasicBlock *To : Blocks) {
+    SmallVector<BasicBlock *, 4> Outside;
+    copy_if(predecessors(To), std::back_inserter(Outside), [&](const BasicBlock *From) { return !contains(From); });
+    if (Outside.size() == pred_size(To))
+      Found.push_back(&*To->getFirstInsertionPt());
+    else
+      for (BasicBlock *From : Outside)
+        Entering.insert({From, To});
+  }
+  for (auto [From, To] : Entering) {
     BasicBlock *Between = nullptr;
-    if (isa<BranchInst, SwitchInst>(From->getTerminator()) && !From->getUniqueSuccessor())
-      Between = SplitCriticalEdge(From, Header, CriticalEdgeSplittingOptions().setMergeIdenticalEdges());
-    Found.push_back(Between ? Between : From);
+    if (isa<BranchInst, SwitchInst, InvokeInst>(From->getTerminator()) && !From->getUniqueSuccessor())
+      Between = SplitCriticalEdge(From, To, CriticalEdgeSplittingOptions().setMergeIdenticalEdges());
+    Found.push_back((Between ? Between : From)->getTerminator());
   }
   return Found;
 }
@@ -85,11 +91,11 @@ SmallVector<BasicBlock *, 4> LoopRegisters::exits() const {
 void LoopRegisters::close(function_ref<void(Instruction *, uint32_t, Value *)> Flush) {
   if (Registers.empty() && !Zero)
     return;
-  for (BasicBlock *From : preheaders()) {
+  for (Instruction *Before : entries()) {
     if (Zero)
-      makeZero(From->getTerminator());
+      makeZero(Before);
     for (const Register &R : Registers)
-      new StoreInst(ConstantInt::get(Word, 0), R.Variable, From->getTerminator()->getIterator());
+      new StoreInst(ConstantInt::get(Word, 0), R.Variable, Before->getIterator());
   }
   if (Registers.empty())
     return;

@@ -5,7 +5,7 @@
 #include "llvm_compat.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Instructions.h"
 
@@ -16,7 +16,7 @@ class Loop;
 namespace bbprof {
 
 // A loop in which nobody can look at counters: those that are counted in it stand in variables of the function, which become registers, and are
-// added to memory where it is left. Or they stay in memory, and a variable stands in their addresses.
+// added to memory where it is left. Or they stay in memory, and a variable stands in their addresses: that may be for some of the blocks of a loop.
 class LoopRegisters {
 public:
   // Whether the loop ends, and only by edges that can be split.
@@ -26,7 +26,7 @@ public:
 
   // A block of the loop, or one that was made on an edge of it.
   void add(llvm::BasicBlock *Block) { Blocks.insert(Block); }
-  bool contains(const llvm::BasicBlock *Block) const { return Blocks.contains(Block); }
+  bool contains(const llvm::BasicBlock *Block) const { return Blocks.contains(const_cast<llvm::BasicBlock *>(Block)); }
   void count(llvm::Instruction *Before, uint32_t Counter);
   // A zero that code generation does not know for one, for an address in the loop; null where addresses have registers anyway.
   llvm::Value *zero(llvm::Instruction *Before);
@@ -42,12 +42,12 @@ private:
   };
 
   void makeZero(llvm::Instruction *Before) const;
-  llvm::SmallVector<llvm::BasicBlock *, 2> preheaders() const;
+  llvm::SmallVector<llvm::Instruction *, 2> entries() const;
   llvm::SmallVector<llvm::BasicBlock *, 4> exits() const;
 
   llvm::IntegerType *Word;
   llvm::BasicBlock *Header;
-  llvm::SmallPtrSet<llvm::BasicBlock *, 8> Blocks;
+  llvm::SmallSetVector<llvm::BasicBlock *, 8> Blocks;
   llvm::SmallVector<Register, 3> Registers;
   llvm::AllocaInst *Zero = nullptr;
 };

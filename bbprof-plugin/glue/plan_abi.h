@@ -80,15 +80,17 @@ typedef struct BbprofLoop {
   uint32_t reserved;
 } BbprofLoop;
 
-/* An innermost loop without calls and without memory that others may watch: nobody can look at counters while it runs. All of its exits can
- * be split. */
-typedef struct BbprofQuietLoop {
+/* A loop that may turn without a call or a loop in it, and the blocks through which it does. */
+typedef struct BbprofTightLoop {
   uint32_t header;
-  uint32_t instructions; /* of all its blocks, without phis */
+  uint32_t instructions; /* of all these blocks, without phis */
+  uint32_t shortest; /* of the shortest turn */
   uint32_t blocks_begin; /* index the loop_blocks of the function */
   uint32_t blocks_end;
   uint32_t takes_chunks; /* 1: goes through memory by eight bytes and more a turn, as integers or vectors */
-} BbprofQuietLoop;
+  uint32_t is_quiet; /* 1: without calls and without memory that others may watch, nobody can look at counters while it runs; these are all of its
+                      * blocks, and all of its exits can be split */
+} BbprofTightLoop;
 
 /* instructions_begin.. index the opcodes, instruction_locations and ir arrays of the function; debug intrinsics are left out. */
 typedef struct BbprofBlock {
@@ -134,8 +136,8 @@ typedef struct BbprofFunction {
   uint64_t num_successors;
   const BbprofLoop *loops;
   uint64_t num_loops;
-  const BbprofQuietLoop *quiet_loops;
-  uint64_t num_quiet_loops;
+  const BbprofTightLoop *tight_loops;
+  uint64_t num_tight_loops;
   const uint32_t *loop_blocks;
   uint64_t num_loop_blocks;
 } BbprofFunction;
@@ -185,7 +187,7 @@ typedef struct BbprofPlace {
 typedef struct BbprofSite {
   BbprofPlace place;
   uint32_t counter; /* position in the function's array, the function's first counter already added */
-  uint32_t register_loop; /* quiet loop, position + 1, that has a register for it; 0: none has */
+  uint32_t register_loop; /* tight loop, position + 1, that has a register for it; 0: none has */
 } BbprofSite;
 
 typedef struct BbprofArray {
@@ -248,7 +250,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 #ifdef __cplusplus
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
-static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofQuietLoop) == 20, "mirrors src/view.rs");
+static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofTightLoop) == 28, "mirrors src/view.rs");
 static_assert(sizeof(BbprofModuleView) == 152 && sizeof(BbprofAlias) == 12 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofPlace) == 12 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
 #endif

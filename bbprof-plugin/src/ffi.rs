@@ -6,7 +6,7 @@
 use crate::doctest::Doctest;
 use crate::options::Options;
 use crate::planner::{ModulePlan, plan_module};
-use crate::view::{self, Alias, Block, Call, Checksum, IrPathStep, IrPlace, IrSite, Location, Loop, QuietLoop, Successor};
+use crate::view::{self, Alias, Block, Call, Checksum, IrPathStep, IrPlace, IrSite, Location, Loop, Successor, TightLoop};
 use bbprof_format::frequencies::Frequencies;
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char};
@@ -43,8 +43,8 @@ struct FunctionView {
     num_successors: u64,
     loops: *const Loop,
     num_loops: u64,
-    quiet_loops: *const QuietLoop,
-    num_quiet_loops: u64,
+    tight_loops: *const TightLoop,
+    num_tight_loops: u64,
     loop_blocks: *const u32,
     num_loop_blocks: u64,
 }
@@ -121,7 +121,7 @@ const _: () = {
             && size_of::<Block>() == 48
             && size_of::<FunctionView>() == 160
             && size_of::<Loop>() == 24
-            && size_of::<QuietLoop>() == 20
+            && size_of::<TightLoop>() == 28
     );
     assert!(
         size_of::<ModuleView>() == 152
@@ -248,7 +248,7 @@ pub unsafe extern "C" fn bbprof_plan_module(raw: *const ModuleView) -> *const Mo
                         calls: slice(f.calls, f.num_calls),
                         successors: slice(f.successors, f.num_successors),
                         loops: slice(f.loops, f.num_loops),
-                        quiet_loops: slice(f.quiet_loops, f.num_quiet_loops),
+                        tight_loops: slice(f.tight_loops, f.num_tight_loops),
                         loop_blocks: slice(f.loop_blocks, f.num_loop_blocks),
                     })
                     .collect(),

@@ -277,7 +277,7 @@ fn place(
 /// The blocks of these loops, each its position + 1 among those of the view.
 fn blocks_of(function: &view::Function<'_>, loops: &[u32]) -> Vec<u32> {
     let loops = loops.iter().filter_map(|number| number.checked_sub(1)).collect::<BTreeSet<u32>>();
-    let blocks = loops.iter().flat_map(|position| function.blocks_of_loop(&function.quiet_loops[*position as usize]));
+    let blocks = loops.iter().flat_map(|position| function.blocks_of_loop(&function.tight_loops[*position as usize]));
     blocks.copied().collect::<BTreeSet<u32>>().into_iter().collect()
 }
 

@@ -102,15 +102,17 @@ pub(crate) struct Loop {
     pub reserved: u32,
 }
 
-/// `BbprofQuietLoop`: an innermost loop in which nobody can look at counters.
+/// `BbprofTightLoop`: a loop that may turn without a call, and the blocks through which it does.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QuietLoop {
+pub(crate) struct TightLoop {
     pub header: u32,
     pub instructions: u32,
+    pub shortest: u32,
     pub blocks_begin: u32,
     pub blocks_end: u32,
     pub takes_chunks: u32,
+    pub is_quiet: u32,
 }
 
 pub(crate) const LINKAGE_INTERNAL: u32 = 1;
@@ -136,8 +138,8 @@ pub(crate) struct Function<'a> {
     pub calls: &'a [Call],
     pub successors: &'a [Successor],
     pub loops: &'a [Loop],
-    pub quiet_loops: &'a [QuietLoop],
-    /// Of all quiet loops.
+    pub tight_loops: &'a [TightLoop],
+    /// Of all tight loops.
     pub loop_blocks: &'a [u32],
 }
 
@@ -161,8 +163,8 @@ impl Function<'_> {
         &self.calls[block.calls_begin as usize..block.calls_end as usize]
     }
 
-    pub(crate) fn blocks_of_loop(&self, quiet: &QuietLoop) -> &[u32] {
-        &self.loop_blocks[quiet.blocks_begin as usize..quiet.blocks_end as usize]
+    pub(crate) fn blocks_of_loop(&self, tight: &TightLoop) -> &[u32] {
+        &self.loop_blocks[tight.blocks_begin as usize..tight.blocks_end as usize]
     }
 
     pub(crate) fn block_successors(&self, block: &Block) -> &[Successor] {
@@ -202,7 +204,7 @@ pub(crate) struct IrPlace {
 pub(crate) struct IrSite {
     pub place: IrPlace,
     pub counter: u32,
-    /// Quiet loop, position + 1, that has a register for it; 0: none has.
+    /// Tight loop, position + 1, that has a register for it; 0: none has.
     pub register_loop: u32,
 }
 

@@ -6,38 +6,45 @@
 //!
 //! Some processors (AMD's Zen 5 was tried) also hand a value that was just stored to the load behind it at once, but not where the address is a bare
 //! number, as that of a thread-local counter is. With a register in the address, though it is zero, they do. That costs nothing but
-//! one instruction at each entry.
+//! one instruction at each entry. Calls do no harm, since the counters are in memory: the register is set anew behind those that a turn may make.
 
 use super::Graph;
-use crate::view;
+use crate::view::{self, TightLoop};
 use bbprof_flow::CounterSite;
 use bbprof_format::manifest::Edge;
+use std::collections::HashSet;
 
 /// Which loops are tight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tight {
-    /// In longer loops other work hides the time of an increment.
+    /// Instructions, in all blocks of a loop without calls. In longer loops other work hides the time of an increment.
     largest: u32,
     /// If they go through memory by chunks: such loops are made to have few turns.
     largest_of_chunks: u32,
-    /// In functions of so many nodes that what the register allocator makes of them moves by more than counters cost.
+    /// In giants: functions of so many nodes that what the register allocator makes of them moves by more than counters cost.
     largest_in_giants: u32,
+    /// In the shortest turn without a call, of a loop that has longer ones, or some with calls. Not in giants.
+    largest_shortest: u32,
     most_counters: usize,
 }
 
 /// Those that keep counters in registers: more of them would need the registers of the loop itself.
-pub(crate) const COUNTERS: Tight = Tight { largest: 20, largest_of_chunks: 20, largest_in_giants: 20, most_counters: 3 };
+pub(crate) const COUNTERS: Tight =
+    Tight { largest: 20, largest_of_chunks: 20, largest_in_giants: 20, largest_shortest: 0, most_counters: 3 };
 /// Those that keep a register for addresses. In five cycles a processor that executes six or eight instructions in each has done with a loop of some thirty.
-pub(crate) const ADDRESSES: Tight = Tight { largest: 32, largest_of_chunks: 32, largest_in_giants: 20, most_counters: usize::MAX };
+pub(crate) const ADDRESSES: Tight =
+    Tight { largest: 32, largest_of_chunks: 32, largest_in_giants: 20, largest_shortest: 12, most_counters: usize::MAX };
 /// And where turns are estimated. Loops of two turns pay for an instruction at each entry, and most of those take chunks. Instructions of SQLite and
 /// zstd, of the plain build's (clang 22.1.8 at -O2, valgrind 3.19): with up to 20 instructions, chunks and giants or not, 1.049 and 1.028; with 40, but 6
 /// where they take chunks, 1.051 and 1.002; and with 16 in giants, 1.042 and 1.002.
 pub(crate) const ADDRESSES_BY_ESTIMATE: Tight = Tight { largest_of_chunks: 6, largest_in_giants: 16, ..ADDRESSES };
 
 impl Tight {
-    fn largest(&self, takes_chunks: bool, is_giant: bool) -> u32 {
-        let of_chunks = if takes_chunks { self.largest_of_chunks } else { self.largest };
-        if is_giant { of_chunks.min(self.largest_in_giants) } else { of_chunks }
+    fn takes(&self, tight_loop: &TightLoop, is_giant: bool) -> bool {
+        let largest = if is_giant { self.largest_in_giants } else { self.largest };
+        let is_small = tight_loop.is_quiet != 0 && tight_loop.instructions <= largest;
+        let is_short = !is_giant && tight_loop.shortest <= self.largest_shortest;
+        (is_small || is_short) && (tight_loop.takes_chunks == 0 || tight_loop.instructions <= self.largest_of_chunks)
     }
 }
 
@@ -51,8 +58,11 @@ const LEAST_TURNS: u64 = 8;
 pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterSite], tight: Tight) -> Vec<u32> {
     let nodes = &graph.nodes;
     let mut chosen = vec![0; sites.len()];
-    for (quiet, number) in view.quiet_loops.iter().zip(1..) {
-        let blocks = view.blocks_of_loop(quiet);
+    for (tight_loop, number) in view.tight_loops.iter().zip(1..) {
+        if !tight.takes(tight_loop, nodes.len() > GIANT) {
+            continue;
+        }
+        let blocks: HashSet<u32> = view.blocks_of_loop(tight_loop).iter().copied().collect();
         let is_inside = |node: Option<u32>| node.is_some_and(|node| blocks.contains(&nodes[node as usize].block));
         let edge = |position: usize| &graph.edges[position];
         let is_counted_inside = |site: &CounterSite| match *site {
@@ -62,14 +72,13 @@ pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterS
             CounterSite::PhiEdge(_) | CounterSite::BeforeLoop(_) => false,
         };
         let counters: Vec<usize> = (0..sites.len()).filter(|position| is_counted_inside(&sites[*position])).collect();
-        let largest = tight.largest(quiet.takes_chunks != 0, nodes.len() > GIANT);
-        if quiet.instructions > largest || !(1..=tight.most_counters).contains(&counters.len()) {
+        if !(1..=tight.most_counters).contains(&counters.len()) {
             continue;
         }
-        let header = |node: Option<u32>| node.is_some_and(|node| nodes[node as usize].block == quiet.header);
+        let header = |node: Option<u32>| node.is_some_and(|node| nodes[node as usize].block == tight_loop.header);
         let enters = |edge: &&Edge| header(edge.to) && !is_inside(edge.from);
         let entries: u64 = graph.edges.iter().filter(enters).fold(0, |sum, edge| sum.saturating_add(edge.weight));
-        let turns = nodes.iter().position(|node| node.block == quiet.header).map_or(0, |header| graph.weights[header]);
+        let turns = nodes.iter().position(|node| node.block == tight_loop.header).map_or(0, |header| graph.weights[header]);
         if turns / LEAST_TURNS >= entries {
             counters.into_iter().for_each(|counter| chosen[counter] = number);
         }

@@ -11,7 +11,7 @@ struct Sample {
     calls: Vec<Call>,
     successors: Vec<Successor>,
     loops: Vec<view::Loop>,
-    quiet_loops: Vec<view::QuietLoop>,
+    tight_loops: Vec<view::TightLoop>,
     loop_blocks: Vec<u32>,
 }
 
@@ -22,7 +22,7 @@ impl Sample {
             calls: Vec::new(),
             successors: Vec::new(),
             loops: Vec::new(),
-            quiet_loops: Vec::new(),
+            tight_loops: Vec::new(),
             loop_blocks: Vec::new(),
         };
         let mut instructions = 0;
@@ -77,7 +77,7 @@ impl Sample {
             calls: &self.calls,
             successors: &self.successors,
             loops: &self.loops,
-            quiet_loops: &self.quiet_loops,
+            tight_loops: &self.tight_loops,
             loop_blocks: &self.loop_blocks,
         }
     }
@@ -249,7 +249,15 @@ fn loop_of_two_among(others: usize, instructions: u32) -> Sample {
     ];
     blocks.resize(blocks.len() + others, (1, 0, &[]));
     let mut sample = Sample::new(&blocks, &[]);
-    sample.quiet_loops.push(view::QuietLoop { header: 1, instructions, blocks_begin: 0, blocks_end: 2, takes_chunks: 0 });
+    sample.tight_loops.push(view::TightLoop {
+        header: 1,
+        instructions,
+        shortest: instructions,
+        blocks_begin: 0,
+        blocks_end: 2,
+        takes_chunks: 0,
+        is_quiet: 1,
+    });
     sample.loop_blocks = vec![1, 2];
     sample
 }
@@ -273,7 +281,7 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
 
     let addressed_among = |others: usize, instructions: u32, takes_chunks: u32, tight: Tight| {
         let mut sample = loop_of_two_among(others, instructions);
-        sample.quiet_loops[0].takes_chunks = takes_chunks;
+        sample.tight_loops[0].takes_chunks = takes_chunks;
         register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(1), node(2), edge(2), edge(4)], tight)
     };
     let addressed = |instructions, takes_chunks, tight| addressed_among(0, instructions, takes_chunks, tight);
@@ -282,6 +290,14 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     assert_eq!(addressed(32, 0, ADDRESSES_BY_ESTIMATE), [1; 4]);
     assert_eq!(addressed(6, 1, ADDRESSES_BY_ESTIMATE), [1; 4]);
     assert_eq!(addressed(7, 1, ADDRESSES_BY_ESTIMATE), [0; 4], "it is made to end soon");
+    let calling = |others, shortest| {
+        let mut sample = loop_of_two_among(others, 500);
+        sample.tight_loops[0] = view::TightLoop { shortest, is_quiet: 0, ..sample.tight_loops[0] };
+        let choose = |tight| register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(2)], tight)[0];
+        [choose(ADDRESSES), choose(ADDRESSES_BY_ESTIMATE), choose(COUNTERS)]
+    };
+    assert_eq!(calling(0, 12), [1, 1, 0], "counters in registers would be lost where a call ends the process");
+    assert_eq!([calling(0, 13), calling(1000, 12)], [[0; 3]; 2]);
     let in_giant = |instructions, takes_chunks, tight| addressed_among(1000, instructions, takes_chunks, tight);
     assert_eq!([in_giant(16, 0, ADDRESSES_BY_ESTIMATE), in_giant(20, 0, ADDRESSES)], [[1; 4]; 2]);
     assert_eq!([in_giant(17, 0, ADDRESSES_BY_ESTIMATE), in_giant(21, 0, ADDRESSES)], [[0; 4]; 2], "registers are scarce");
