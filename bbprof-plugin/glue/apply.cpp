@@ -136,7 +136,7 @@ private:
       default: {
         BasicBlock *&Middle = Splits[{Place.block, Place.position}];
         if (!Middle)
-          Middle = splitEdge(Flat, Place);
+          Middle = splitInLoop(Flat, Place);
         Do(Middle->getTerminator(), Step, nullptr);
       }
       }
