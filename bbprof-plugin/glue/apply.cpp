@@ -162,6 +162,7 @@ private:
         CountedTurns.push_back({Before, Site.counter, Number});
       }
     makeLandings(Flat, Function);
+    splitUnwindEdges(Flat, Function);
     if (Plan.storage == BBPROF_STORAGE_DELTA || Function.num_path_steps != 0)
       keepAcrossSetjmp(*Flat.IR);
     weighBranches(Flat, ArrayRef(Function.branch_weights, Function.num_branch_weights));
@@ -309,7 +310,7 @@ private:
     for (Value *Argument : Arguments)
       Types.push_back(Argument->getType());
     auto *Signature = FunctionType::get(Type::getVoidTy(M.getContext()), Types, false);
-    std::string Operands = std::string("=*m,*m") + (One ? "" : ",re") + ",~{dirflag},~{fpsr},~{flags}";
+    std::string Operands = std::string("=*m,*m") + (One ? "" : ",re") + ",~{flags}";
     CallInst *Add = Builder.CreateCall(InlineAsm::get(Signature, One ? "incq $0" : "addq $2, $0", Operands, true), Arguments);
     for (unsigned Operand : {0, 1})
       Add->addParamAttr(Operand, Attribute::get(M.getContext(), Attribute::ElementType, Word));

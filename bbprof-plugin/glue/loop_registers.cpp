@@ -73,7 +73,7 @@ SmallVector<Instruction *, 2> LoopRegisters::entries() const {
 void LoopRegisters::makeZero(Instruction *Before) const {
   // Processors know that an exclusive or with itself makes a zero, and do not wait for it. After a move of a zero the first turns are slow (Zen 5).
   auto *Signature = FunctionType::get(Word, false);
-  InlineAsm *Code = InlineAsm::get(Signature, "xorl ${0:k}, ${0:k}", "=r,~{dirflag},~{fpsr},~{flags}", false);
+  InlineAsm *Code = InlineAsm::get(Signature, "xorl ${0:k}, ${0:k}", "=r,~{flags}", false);
   auto *Made = CallInst::Create(Signature, Code, "", Before->getIterator());
   Made->setDoesNotThrow();
   new StoreInst(Made, Zero, Before->getIterator());

@@ -141,6 +141,42 @@ fn counters_of_tight_loops_have_a_register_in_their_address() {
 }
 
 #[test]
+fn unwind_edges_to_one_landing_pad_get_pads_of_their_own_that_meet_at_once() {
+    let sandbox = Sandbox::new("pads");
+    let calls = "all += step(at++);\n".repeat(40);
+    let program = format!(
+        "struct held {{ int &ends; ~held() {{ ends++; }} }};
+        static int bad;
+        __attribute__((noinline)) int step(int at) {{ if (at == bad) throw at; return at; }}
+        __attribute__((noinline)) int many(int &ends) {{ held holds{{ends}}; int all = 0, at = 0; {calls} return all; }}
+        int main() {{
+            int ends = 0, thrown = 0, all = 0;
+            for (bad = -2; bad < 43; bad++) try {{ all += many(ends); }} catch (int at) {{ thrown += at; }}
+            return ends == 45 && thrown == 780 && all == 5 * 780 ? 0 : 1;
+        }}"
+    );
+    std::fs::write(sandbox.join("pads.cpp"), program).unwrap();
+    for level in ["-O0", "-O2"] {
+        let compile = |options: &[&str]| {
+            Run::new(tool("bbprof-c++"))
+                .in_folder(sandbox.path())
+                .args([level, "--bbprof-counters=check", "pads.cpp"])
+                .args(options)
+                .ok()
+        };
+        compile(&["-o", "pads"]);
+        Run::new(sandbox.join("pads")).env("BBPROF_OUT", sandbox.join("run.bbraw")).ok();
+        Run::new(tool("bbprof")).arg("verify").arg(sandbox.join("run.bbraw")).ok();
+        compile(&["-S", "-emit-llvm", "-o", "pads.ll"]);
+        let ir = std::fs::read_to_string(sandbox.join("pads.ll")).unwrap();
+        let many = ir.split("\ndefine ").find(|function| function.lines().next().unwrap().contains("@_Z4many")).unwrap();
+        let pads: Vec<&str> = many.split("\n\n").filter(|block| block.contains(" = landingpad ")).collect();
+        let meet: BTreeSet<&str> = pads.iter().map(|pad| pad.lines().last().unwrap()).collect();
+        assert_eq!((pads.len(), meet.len()), (40, 1), "{level}: {meet:?}");
+    }
+}
+
+#[test]
 fn parts_of_the_placement_can_be_left_away() {
     for part in ["costs", "loops", "bases"] {
         Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
