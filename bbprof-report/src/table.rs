@@ -112,7 +112,8 @@ impl Table {
 }
 
 /// The text in `width` columns: without the place behind a name (two spaces between them), or a path without its first folders; what
-/// is still too wide loses its middle.
+/// is still too wide loses its middle. Where whole folders would leave much of the width empty, a part of the next one stays: paths of a family
+/// of packages (`regex-syntax-0.8/src/lib.rs`) differ there.
 fn fitted(text: &str, width: usize) -> String {
     if text.width() <= width {
         return cut_middle(text, width);
@@ -122,7 +123,16 @@ fn fitted(text: &str, width: usize) -> String {
     }
     let ends = text.match_indices('/').map(|(at, _)| &text[at..]);
     let fitting = text.starts_with('/').then(|| ends.skip(1).find(|end| end.width() + 3 <= width)).flatten();
-    fitting.map_or_else(|| cut_middle(text, width), |end| cut_middle(&format!("...{end}"), width))
+    match fitting {
+        Some(end) if 3 * (end.width() + 3) < 2 * width => cut_middle(&format!("...{}", last_columns(text, width - 3)), width),
+        Some(end) => cut_middle(&format!("...{end}"), width),
+        None => cut_middle(text, width),
+    }
+}
+
+/// The end of the text that `width` columns have room for.
+fn last_columns(text: &str, width: usize) -> &str {
+    text.char_indices().map(|(at, _)| &text[at..]).find(|end| end.width() <= width).unwrap_or("")
 }
 
 /// The text, with its middle replaced by `...` where it is wider than `width`. Control characters become `?`.
@@ -181,6 +191,7 @@ mod tests {
             ("a_name_of_some_length  f.c:1", "a_name_of_some_length"),
             ("a_name_that_is_too_long_for_this  f.c:1", "a_name_tha..._for_this"),
             ("/code/someone/src/deep/er/file.c:12", ".../deep/er/file.c:12"),
+            ("/registry/regex-syntax-0.8/src/lib.rs", "...ntax-0.8/src/lib.rs"),
             ("/code/a_file_whose_name_is_too_long.c:7", "/code/a_fi..._long.c:7"),
         ] {
             assert_eq!(fitted(text, 22), fits);
