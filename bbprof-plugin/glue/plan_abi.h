@@ -87,7 +87,7 @@ typedef struct BbprofTightLoop {
   uint32_t shortest; /* of the shortest turn */
   uint32_t blocks_begin; /* index the loop_blocks of the function */
   uint32_t blocks_end;
-  uint32_t takes_chunks; /* 1: goes through memory by eight bytes and more a turn, as integers or vectors */
+  uint32_t takes_chunks; /* 1: goes through memory by eight bytes and more at once that are no integer of that size */
   uint32_t is_quiet; /* 1: without calls and without memory that others may watch, nobody can look at counters while it runs; these are all of its
                       * blocks, and all of its exits can be split */
 } BbprofTightLoop;

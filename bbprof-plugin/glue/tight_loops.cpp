@@ -4,7 +4,6 @@
 #include "loop_registers.h"
 
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -73,25 +72,17 @@ static unsigned shortestTurn(BasicBlock *Header, const Blocks &Turning) {
   return ~0u;
 }
 
-// Whether a pointer was read in the loop itself, as those of lists are.
-static bool isFollowed(const Value *Pointer, const Loop &L) {
-  const Value *Object = getUnderlyingObject(Pointer);
-  if (const auto *Phi = dyn_cast<PHINode>(Object); Phi && Phi->getParent() == L.getHeader() && L.getLoopLatch())
-    Object = getUnderlyingObject(Phi->getIncomingValueForBlock(L.getLoopLatch()));
-  return isa<LoadInst>(Object) && L.contains(cast<LoadInst>(Object));
-}
-
-// Copies, fills or compares by chunks, which are made to be few: by eight bytes and more at once, but not by pointers or doubles.
-static bool takesChunks(const Loop &L, const Blocks &Turning) {
-  const DataLayout &Layout = L.getHeader()->getModule()->getDataLayout();
-  return any_of(Turning, [&](const BasicBlock *Block) {
+// Copies, fills or compares by chunks, which are made to be few: by eight bytes and more at once, which are no integer of that size, as they need not
+// stand where one does.
+static bool takesChunks(const Blocks &Turning) {
+  return any_of(Turning, [](const BasicBlock *Block) {
+    const DataLayout &Layout = Block->getModule()->getDataLayout();
     return any_of(*Block, [&](const Instruction &I) {
       if (!isa<LoadInst, StoreInst>(I))
         return isa<MemIntrinsic>(I);
-      const Value *Pointer = getLoadStorePointerOperand(&I);
       Type *Taken = getLoadStoreType(&I);
-      bool IsChunk = (Taken->isIntegerTy() || Taken->isVectorTy()) && Layout.getTypeStoreSize(Taken).getKnownMinValue() >= 8;
-      return IsChunk && !L.isLoopInvariant(Pointer) && !isFollowed(Pointer, L);
+      TypeSize Size = Layout.getTypeStoreSize(Taken);
+      return (Taken->isIntegerTy() || Taken->isVectorTy()) && Size.getKnownMinValue() >= 8 && getLoadStoreAlignment(&I).value() < Size.getKnownMinValue();
     });
   });
 }
@@ -104,7 +95,7 @@ std::vector<TightLoop> tightLoops(Function &F, FunctionAnalysisManager &FAM) {
     Blocks Turning = IsQuiet ? Blocks(L->block_begin(), L->block_end()) : turningBlocks(*L, Loops);
     if (Turning.empty())
       continue;
-    TightLoop Tight = {L->getHeader(), Turning, 0, shortestTurn(L->getHeader(), Turning), takesChunks(*L, Turning), IsQuiet};
+    TightLoop Tight = {L->getHeader(), Turning, 0, shortestTurn(L->getHeader(), Turning), takesChunks(Turning), IsQuiet};
     for (const BasicBlock *Block : Turning)
       Tight.Instructions += lengthOf(*Block);
     Found.push_back(std::move(Tight));
