@@ -29,7 +29,7 @@ pub(crate) struct Settings {
     /// --path-limit is given, else where that is cheap, and elsewhere paths also end where that costs least; without these options also around tight loops, and where they would be dear [default: 256, or 2 for each edge; with --path-limit 1024, or 4 for each edge]
     #[arg(long, value_name = "N")]
     pub path_array: Option<u64>,
-    /// Leave away a part of the placement, to see what it gains; the counts are the same (repeatable)
+    /// Leave out a part of the placement, to see what it gains; the counts are the same (repeatable)
     #[arg(long, value_enum, value_name = "PART")]
     #[serde(deserialize_with = "one_or_more")]
     pub without: Vec<Part>,
@@ -185,17 +185,17 @@ impl Settings {
     }
 
     /// The limit of paths, checked.
-    pub(crate) fn path_limit(&self) -> Result<Option<u64>> {
+    fn path_limit(&self) -> Result<Option<u64>> {
         self.path_limit.map(|limit| path_limit(&limit.to_string())).transpose()
     }
 
     /// The most paths that are counted in an array, checked.
-    pub(crate) fn path_array(&self) -> Result<Option<u64>> {
+    fn path_array(&self) -> Result<Option<u64>> {
         self.path_array.map(|array| path_array(&array.to_string())).transpose()
     }
 
     /// The filters, checked.
-    pub(crate) fn filters(&self) -> Result<Filters> {
+    fn filters(&self) -> Result<Filters> {
         let filters = Filters {
             include_fn: self.include.clone(),
             exclude_fn: self.exclude_fn.clone(),
@@ -207,7 +207,7 @@ impl Settings {
     }
 
     /// The frequencies to place counters by, as the plugin reads them.
-    pub(crate) fn frequencies(&self) -> Result<Option<PathBuf>> {
+    fn frequencies(&self) -> Result<Option<PathBuf>> {
         self.weights.as_deref().map(crate::weights::frequencies_file).transpose()
     }
 

@@ -33,7 +33,7 @@ pub(crate) enum TlsChoice {
 /// The most paths of a function when nothing else is said, see [`Options::path_limit`]; as in Preuss 2010.
 pub(crate) const PATH_LIMIT: u64 = 100_000_000;
 
-/// Parts of the placement that are left away.
+/// Parts of the placement that are left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Without {
     /// The price of split edges.
@@ -69,7 +69,7 @@ pub(crate) struct Options {
     pub path_array: Option<u64>,
     /// Seed by which the weights of blocks and edges are shuffled: the counters move, the counts must not. For tests only.
     pub permuted_weights: Option<u64>,
-    /// What of the placement is left away, to see what it gains.
+    /// What of the placement is left out, to see what it gains.
     pub without: Without,
     /// What of it is there only when asked for.
     pub with: With,

@@ -29,7 +29,7 @@ pub(crate) fn short_name(name: &str) -> String {
         return name.to_owned();
     }
     let mut short = String::new();
-    // Brackets that are left away, and those of the name itself: `<(u8, u8) as Trait>::method`.
+    // Brackets that are left out, and those of the name itself: `<(u8, u8) as Trait>::method`.
     let (mut depth, mut kept) = (0_u32, 0_u32);
     let mut rest = name.chars().peekable();
     while let Some(c) = rest.next() {

@@ -80,7 +80,7 @@ pub(crate) struct Filters {
     pub exclude_file: Vec<String>,
 }
 
-/// A part of the placement that can be left away, to see what it gains.
+/// A part of the placement that can be left out, to see what it gains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
@@ -88,7 +88,7 @@ pub(crate) enum Part {
     Costs,
     /// Counting the turns of a loop in front of it, where they are known there.
     Loops,
-    /// A base register in the addresses of counters in tight loops, of which some processors increment them faster.
+    /// A base register in the addresses of counters in tight loops, with which some processors increment them faster.
     Bases,
 }
 
@@ -98,7 +98,7 @@ pub(crate) enum Part {
 pub(crate) enum Extra {
     /// Counters of tight loops in registers while they run: faster, but a process that is killed in one loses its turns.
     Registers,
-    /// With --weights: code generation is told where branches went. Fewer instructions, of the program's own, too: its machine code is then not what it is without bbprof.
+    /// With --weights: tell code generation where branches went. The program's own instructions are fewer, too: its machine code is then not what it is without bbprof.
     Branches,
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct PluginOptions {
     pub path_limit: Option<u64>,
     /// Most paths of a function that are counted in an array, likewise.
     pub path_array: Option<u64>,
-    /// Parts of the placement that are left away.
+    /// Parts of the placement that are left out.
     pub without: Vec<Part>,
     /// Parts of it that are there only when asked for.
     pub with: Vec<Extra>,
