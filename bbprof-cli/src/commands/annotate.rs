@@ -79,5 +79,5 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     } else {
         to_stdout(|out| annotate(&profile, &subject, read, style, out))?;
     }
-    Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
+    Ok(Outcome::without(num_damaged))
 }

@@ -196,7 +196,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
             }
         }
     }
-    Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
+    Ok(Outcome::without(num_damaged))
 }
 
 type Exports = Vec<(&'static str, Kind, PathBuf)>;

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
         keep_what_is_not_in(&loaded.merged, &args.output)?;
         to_file(&args.output, |out| out.write_all(&loaded.merged.encode()))?;
     }
-    Ok(if loaded.num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
+    Ok(Outcome::without(loaded.num_damaged))
 }
 
 /// Makes sure that no file but an earlier sum is lost where this one is to be written.

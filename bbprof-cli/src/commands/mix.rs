@@ -72,7 +72,7 @@ pub(crate) fn run(args: &MixArgs) -> Result<Outcome> {
     }
     let (profile, num_damaged) = load(&args.input)?;
     write(args, &MixReport::of_run(&profile, by))?;
-    Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
+    Ok(Outcome::without(num_damaged))
 }
 
 fn write(args: &MixArgs, report: &MixReport<'_>) -> Result<()> {

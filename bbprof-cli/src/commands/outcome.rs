@@ -13,3 +13,10 @@ pub(crate) enum Outcome {
     /// Done, and the profile is not exact.
     NotExact = 5,
 }
+
+impl Outcome {
+    /// Of a command that left out so many inputs.
+    pub(crate) fn without(num_damaged: usize) -> Self {
+        if num_damaged > 0 { Self::DamagedSkipped } else { Self::Done }
+    }
+}

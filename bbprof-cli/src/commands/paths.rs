@@ -64,7 +64,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     }
     let options = PathOptions { top: args.top, coverage_thousandths, style: args.look.style(&std::io::stdout()) };
     to_stdout(|out| write_paths(&profile, &functions, &options, out))?;
-    Ok(if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done })
+    Ok(Outcome::without(num_damaged))
 }
 
 /// Whether a word stands for profiles: a folder, or a file by name or content. A function may be called as a program beside it, or as a folder without profiles.

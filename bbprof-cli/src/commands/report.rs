@@ -59,7 +59,7 @@ enum By {
 pub(crate) fn run(args: &ReportArgs) -> Result<Outcome> {
     let (profile, num_damaged) = load(&args.input)?;
     let style = args.look.style(&std::io::stdout());
-    let outcome = if num_damaged > 0 { Outcome::DamagedSkipped } else { Outcome::Done };
+    let outcome = Outcome::without(num_damaged);
     if args.bias {
         to_stdout(|out| write_bias(&profile, args.top, style, out))?;
         return Ok(outcome);
