@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// Print variables that make any build system instrument: eval "$(bbprof env --sh)"
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("deps", |deps| deps.hide(true)))]
 pub(crate) struct EnvOptions {
     /// For sh, bash, zsh (default)
     #[arg(long, group = "shell")]
