@@ -168,10 +168,7 @@ impl Profile {
     pub fn skipped(&self) -> Vec<SkippedFunction<'_>> {
         let mut skipped: Vec<SkippedFunction<'_>> = Vec::new();
         for image in &self.images {
-            for (position, linked) in (0..).zip(&image.image.modules) {
-                if linked.optional.is_some_and(|position| !image.presence[position as usize]) {
-                    continue;
-                }
+            for (position, linked) in image.modules() {
                 let module = &linked.module;
                 skipped.extend(module.skipped.iter().map(|skip| SkippedFunction {
                     symbol: module.string(skip.symbol),

@@ -2,7 +2,7 @@
 //! fate. A table of scenarios; the programs (`tests/programs/fates`) are compiled once for each storage.
 
 use bbprof_format::raw::RawProfile;
-use bbprof_tests::{Cargo, Exported, MuslImage, Run, Sandbox, Truth, for_musl, tool};
+use bbprof_tests::{Cargo, Exported, MuslImage, Run, Sandbox, Truth, for_musl, is_long, tool};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -535,12 +535,11 @@ fn ended_in_registers() {
 #[test]
 fn counted_by_paths() {
     let arrays = compile("bbprof-cc", "c", "ends-paths", &["--bbprof-counters=paths"]);
-    let is_long = std::env::var_os("BBPROF_LONG").is_some();
     let scenarios: Vec<Scenario> = ENDS.iter().filter_map(by_paths).collect();
-    check_all(&arrays, scenarios.iter().filter(|scenario| is_long || QUICK_BY_PATHS.contains(&scenario.name)));
+    check_all(&arrays, scenarios.iter().filter(|scenario| is_long() || QUICK_BY_PATHS.contains(&scenario.name)));
     let hashed = compile("bbprof-cc", "c", "ends-hashed", &["--bbprof-counters=paths", "--bbprof-path-array=0"]);
-    check_all(&hashed, scenarios.iter().filter(|scenario| is_long || QUICK_HASHED.contains(&scenario.name)));
-    if is_long {
+    check_all(&hashed, scenarios.iter().filter(|scenario| is_long() || QUICK_HASHED.contains(&scenario.name)));
+    if is_long() {
         check_all(&compile("bbprof-c++", "cpp", "ends-paths-cpp", &["--bbprof-counters=paths"]), CPP.iter());
     }
 }

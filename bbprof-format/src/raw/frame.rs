@@ -7,7 +7,7 @@ use crate::words::u64_at;
 use crate::{Digest, FormatError};
 
 /// At the end of a complete file.
-const CHECKSUM_BYTES: u64 = 8;
+const CHECKSUM_BYTES: usize = 8;
 
 fn agree(expected: u64, found: u64) -> Result<(), FormatError> {
     let digest = |sum: u64| Digest((u128::from(sum) << 64).to_be_bytes());
@@ -38,8 +38,7 @@ pub(super) fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
     }
     let (state, length) = (&bytes[12..16], u64_at(bytes, 40));
     if state == STATE_RUNNING {
-        let whole_page = PAGE_BYTES;
-        return if (bytes.len() as u64) < whole_page { Err(KIND.truncated(whole_page, bytes)) } else { Ok(false) };
+        return if (bytes.len() as u64) < PAGE_BYTES { Err(KIND.truncated(PAGE_BYTES, bytes)) } else { Ok(false) };
     }
     if state != STATE_COMPLETE {
         return Err(KIND.malformed(format!("unknown state {:?}", String::from_utf8_lossy(state))));
@@ -47,10 +46,10 @@ pub(super) fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
     if length > bytes.len() as u64 {
         return Err(KIND.truncated(length, bytes));
     }
-    if length < bytes.len() as u64 || bytes.len() < HEADER_BYTES + ENTRY_BYTES + 8 {
+    if length < bytes.len() as u64 || bytes.len() < HEADER_BYTES + ENTRY_BYTES + CHECKSUM_BYTES {
         return Err(KIND.malformed(format!("it says {length} bytes, the file has {}", bytes.len())));
     }
-    let (body, sum) = bytes.split_at(bytes.len() - 8);
+    let (body, sum) = bytes.split_at(bytes.len() - CHECKSUM_BYTES);
     agree(u64_at(sum, 0), Checksum::new().add(body).value())?;
     Ok(true)
 }
@@ -59,7 +58,7 @@ pub(super) fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
 pub(super) fn read_log(bytes: &[u8], complete: bool) -> Result<Vec<Entry>, FormatError> {
     let mut entries = Vec::new();
     let mut at = HEADER_BYTES;
-    let mut end = if complete { bytes.len() - 8 } else { PAGE_BYTES as usize };
+    let mut end = if complete { bytes.len() - CHECKSUM_BYTES } else { PAGE_BYTES as usize };
     while at + ENTRY_BYTES <= end {
         let entry = bytes.get(at..at + ENTRY_BYTES).ok_or_else(|| KIND.truncated(end as u64, bytes))?;
         let entry = Entry::decode(entry.try_into().expect("64 bytes"));
@@ -106,7 +105,7 @@ pub(super) fn stretch<'b>(
     what: &str,
 ) -> Result<&'b [u8], FormatError> {
     let wrong = || KIND.malformed(format!("{items} {what} at byte {offset}"));
-    let (alignment, behind) = if complete { (8, CHECKSUM_BYTES) } else { (PAGE_BYTES, 0) };
+    let (alignment, behind) = if complete { (8, CHECKSUM_BYTES as u64) } else { (PAGE_BYTES, 0) };
     let size = items.checked_mul(u64::from(item_bytes)).filter(|size| *size <= u64::MAX / 4).ok_or_else(wrong)?;
     let last = offset.checked_add(size.next_multiple_of(alignment)).ok_or_else(wrong)?;
     if last > bytes.len() as u64 - behind {
