@@ -29,7 +29,7 @@ impl Task {
     }
 }
 
-const TASKS: [Task; 7] = [
+const TASKS: [Task; 6] = [
     Task { name: "demo", arguments: "", about: "set up, build bbprof, profile a real program, show the result", run: demo::run },
     Task {
         name: "test",
@@ -50,7 +50,6 @@ const TASKS: [Task; 7] = [
         about: "build the page of the HTML explorer, with npm; --check: compare only",
         run: explorer::run,
     },
-    Task { name: "ci", arguments: "", about: "what continuous integration runs: test, then the demo", run: test::ci },
     Task { name: "tidy", arguments: "", about: "check the rules of the source tree", run: tidy::run },
 ];
 
@@ -123,7 +122,7 @@ fn dispatch(words: &[String]) -> Result<ExitCode> {
         println!("{}\n\n{}", task.usage(), task.about);
         return Ok(ExitCode::SUCCESS);
     }
-    if ["demo", "test", "bench", "ci"].contains(&task.name)
+    if ["demo", "test", "bench"].contains(&task.name)
         && let Some(code) = room::run_elsewhere(&install::target_dir(), words)?
     {
         return Ok(code);
@@ -158,7 +157,6 @@ mod tests {
             ("explorer", "x"),
             ("tidy", "x"),
             ("test", "--foo"),
-            ("ci", "--foo"),
         ] {
             let task = TASKS.iter().find(|task| task.name == name).expect("a task");
             assert!((task.run)(&[words.to_owned()]).is_err_and(|error| error.is::<Usage>()), "{name} {words}");

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What the longest task, `ci`, fills at most beside the sources, and half of that again.
+/// What the tasks `test` and `demo` fill at most beside the sources, and half of that again.
 const NEEDED_BYTES: u64 = 6 << 30;
 
 /// The variable that tells a task moved to another place not to look again.

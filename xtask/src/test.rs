@@ -1,8 +1,8 @@
-//! `cargo xtask test` and `cargo xtask ci`.
+//! `cargo xtask test`.
 
 use crate::command::{cargo, run as execute};
 use crate::install::{install, target_dir};
-use crate::{Usage, demo, explorer, setup, tidy};
+use crate::{Usage, explorer, setup, tidy};
 use anyhow::Result;
 
 /// The task `test`.
@@ -29,10 +29,4 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         command.env("BBPROF_LONG", "1");
     }
     execute(&mut command)
-}
-
-/// The task `ci`.
-pub(crate) fn ci(words: &[String]) -> Result<()> {
-    run(words)?;
-    demo::run(&[])
 }
