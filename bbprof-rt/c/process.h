@@ -153,8 +153,7 @@ void process_lock_inherit(struct process *process);
 
 /* process.c */
 struct process *process_create(char **environment, const struct bbprof_image *record);
-/* Memory that is never given back; NULL = none left. */
-/* Zeroed. */
+/* Zeroed memory; NULL = none left. */
 void *process_allocate(struct process *process, size_t num_bytes);
 /* What is allocated from now on goes with `process_return_memory`, which takes what this gave. */
 struct arena process_borrow_memory(struct process *process);
