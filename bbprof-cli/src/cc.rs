@@ -24,7 +24,7 @@ pub(crate) use linker::program_named;
 pub(crate) use pinned::chosen;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Becomes clang.
@@ -51,7 +51,7 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
             };
             let Some(clang) = clang else { require!("{}: no clang++ was found when this tool folder was made", argv0.display()) };
             let wanted = is_built_for_target() && settings.selects_package();
-            let installation = Installation { root: settings.root.clone(), program: PathBuf::new() };
+            let installation = Installation { root: settings.root.clone() };
             (installation, clang.clone(), wanted.then(|| c.plugin.clone()))
         }
         None => {

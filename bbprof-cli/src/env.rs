@@ -12,7 +12,7 @@ use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
 use crate::messages::tell;
-use crate::plugin::{Clang, PluginOptions, Rustc, plugin_with_options};
+use crate::plugin::{Clang, PluginOptions, Rustc, plugin_with_options, refuse_spaces};
 use crate::shim;
 use crate::tools::{Selection, ToolSettings, Tools};
 use anyhow::{Context, Result};
@@ -108,27 +108,22 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
     let rustc = Rustc::inspect(&program)?;
     let bootstrap = rustc.bootstrap_options(&program)?;
     let plugin = plugin_with_options(installation, rustc.llvm, options, say)?;
-    if plugin.to_string_lossy().contains(char::is_whitespace) {
-        require!("{}: rustc cannot load a plugin from a path with spaces; set XDG_CACHE_HOME to another folder", plugin.display());
-    }
+    refuse_spaces(&plugin)?;
     let flags = config.rustflags(&rustc.host).context("rustflags in cargo's configuration")?;
     let mut flags: Vec<String> = flags.map(|flags| flags.flags).unwrap_or_default();
     flags.retain(|flag| !is_ours(flag));
     flags.push(format!("-Zllvm-plugins={}", plugin.display()));
-    let tools = Tools::with(
-        installation,
-        &ToolSettings {
-            root: installation.root.clone(),
-            rustc_plugin: plugin,
-            rustc: program,
-            rustdoc,
-            user_wrapper: None,
-            bootstrap,
-            selection: Selection::All,
-            doctest_maps: cache::root()?.join("doctest-maps"),
-            c: None,
-        },
-    )?;
+    let tools = Tools::with(&ToolSettings {
+        root: installation.root.clone(),
+        rustc_plugin: plugin,
+        rustc: program,
+        rustdoc,
+        user_wrapper: None,
+        bootstrap,
+        selection: Selection::All,
+        doctest_maps: cache::root()?.join("doctest-maps"),
+        c: None,
+    })?;
     variables.push(("RUSTC", tools.folder.join("rustc").display().to_string()));
     variables.push(("RUSTDOC", tools.folder.join("rustdoc").display().to_string()));
     variables.push(rust_flags(&flags, std::env::var_os("CARGO_ENCODED_RUSTFLAGS").is_some()));

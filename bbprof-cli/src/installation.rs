@@ -14,19 +14,21 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Installation {
     /// The folder that holds `bin` and `lib`.
     pub root: PathBuf,
-    /// This binary, without links.
-    pub program: PathBuf,
 }
 
 impl Installation {
     /// The installation that this process belongs to; `BBPROF_ROOT` names another.
     pub(crate) fn find() -> Result<Self> {
-        let program = std::env::current_exe().and_then(|path| path.canonicalize()).context("where is bbprof itself?")?;
         let root = match std::env::var_os("BBPROF_ROOT").filter(|root| !root.is_empty()) {
             Some(root) => PathBuf::from(root),
-            None => program.parent().and_then(Path::parent).context("bbprof itself lies in no folder")?.to_owned(),
+            None => Self::program()?.parent().and_then(Path::parent).context("bbprof itself lies in no folder")?.to_owned(),
         };
-        Ok(Self { root, program })
+        Ok(Self { root })
+    }
+
+    /// This binary, without links.
+    pub(crate) fn program() -> Result<PathBuf> {
+        std::env::current_exe().and_then(|path| path.canonicalize()).context("where is bbprof itself?")
     }
 
     /// The static library with the plugin's Rust part.

@@ -16,9 +16,10 @@ pub(crate) use llvm::{Llvm, SUPPORTED_MAJORS, install};
 pub(crate) use options::{Counters, Extra, Filters, Part, PluginOptions, Storage, Tls, path_array, path_limit};
 
 use crate::cache;
+use crate::exit::require;
 use crate::installation::Installation;
 use anyhow::{Context, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The plugin for this LLVM major with these options, as the path to hand to the compiler. `say` gets one line if the plugin
 /// must be compiled first.
@@ -37,4 +38,12 @@ pub(crate) fn plugin_with_options(
         Ok(())
     })?;
     Ok(folder.join("bbprof.so"))
+}
+
+/// rustc parts the list behind `-Zllvm-plugins` at spaces.
+pub(crate) fn refuse_spaces(plugin: &Path) -> Result<()> {
+    if plugin.to_string_lossy().contains(char::is_whitespace) {
+        require!("{}: rustc cannot load a plugin from a path with spaces; set XDG_CACHE_HOME to another folder", plugin.display());
+    }
+    Ok(())
 }

@@ -60,17 +60,17 @@ pub(crate) struct Tools {
 
 impl Tools {
     /// The tool folder with these settings.
-    pub(crate) fn with(installation: &Installation, settings: &ToolSettings) -> Result<Self> {
+    pub(crate) fn with(settings: &ToolSettings) -> Result<Self> {
         let text = serde_json::to_string_pretty(settings)?;
-        let program = installation.program.display().to_string();
-        let digest = cache::name_of([&*text, &*program]);
+        let program = Installation::program()?;
+        let digest = cache::name_of([&*text, &*program.to_string_lossy()]);
         let folder = cache::root()?.join("tools").join(&digest);
         let tools = Self { folder, digest };
         cache::folder_once(&tools.folder, |folder| {
             std::fs::write(folder.join("settings.json"), &text)?;
             for name in [RUSTC_WRAPPER.into(), "rustc".into(), "rustdoc".into(), tools.name("bbprof-cc"), tools.name("bbprof-c++")]
             {
-                std::os::unix::fs::symlink(&installation.program, folder.join(name))?;
+                std::os::unix::fs::symlink(&program, folder.join(name))?;
             }
             Ok(())
         })?;

@@ -8,7 +8,7 @@ use crate::config::Settings;
 use crate::exit::{CargoFailed, require};
 use crate::installation::Installation;
 use crate::messages::tell;
-use crate::plugin::{INSTALL_RUST, PluginOptions, Rustc, plugin_with_options};
+use crate::plugin::{INSTALL_RUST, PluginOptions, Rustc, plugin_with_options, refuse_spaces};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
@@ -92,20 +92,17 @@ impl Context {
             config.build.rustc_wrapper.as_ref().map(|wrapper| wrapper.as_os_str().to_owned()).filter(|w| !w.is_empty());
         let rustdoc = config.build.rustdoc.as_ref().map_or_else(|| "rustdoc".into(), |rustdoc| rustdoc.as_os_str().to_owned());
         let (has_c_tools, has_cxx_tools) = (c.is_some(), c.as_ref().is_some_and(|c| c.clangxx.is_some()));
-        let tools = Tools::with(
-            &installation,
-            &ToolSettings {
-                root: installation.root.clone(),
-                rustc_plugin,
-                rustc: rustc_program,
-                rustdoc,
-                user_wrapper,
-                bootstrap,
-                selection,
-                doctest_maps: our_dir.join("doctest-maps"),
-                c,
-            },
-        )?;
+        let tools = Tools::with(&ToolSettings {
+            root: installation.root.clone(),
+            rustc_plugin,
+            rustc: rustc_program,
+            rustdoc,
+            user_wrapper,
+            bootstrap,
+            selection,
+            doctest_maps: our_dir.join("doctest-maps"),
+            c,
+        })?;
         let has_build_dir = metadata.build_directory.as_ref().is_some_and(|dir| *dir != metadata.target_directory);
         Ok(Self {
             subcommand,
@@ -121,14 +118,6 @@ impl Context {
             report: !options.no_report,
         })
     }
-}
-
-/// rustc parts the list behind `-Zllvm-plugins` at spaces.
-fn refuse_spaces(plugin: &Path) -> Result<()> {
-    if plugin.to_string_lossy().contains(char::is_whitespace) {
-        require!("{}: rustc cannot load a plugin from a path with spaces; set XDG_CACHE_HOME to another folder", plugin.display());
-    }
-    Ok(())
 }
 
 /// Command line, then files, then the manifests of the package in view and of the workspace.

@@ -158,7 +158,7 @@ fn complete(command: &mut Command, seen: &Seen) {
 }
 
 fn link_with_shim(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Result<()> {
-    let installation = Installation { root: settings.root.clone(), program: std::path::PathBuf::new() };
+    let installation = Installation { root: settings.root.clone() };
     let real = seen.linker.clone().unwrap_or_else(|| "cc".into());
     let mut linker = OsString::from("-Clinker=");
     linker.push(shim::before(&installation, &real)?);
@@ -238,15 +238,15 @@ impl Seen {
         } else if option.starts_with("symbol-mangling-version=") {
             self.has_mangling = true;
         } else if let Some(how) = option.strip_prefix("instrument-coverage") {
-            self.has_coverage = !["=n", "=no", "=off", "=false", "=0"].contains(&how);
+            self.has_coverage = !is_no(how) && how != "=0";
         } else if let Some(linker) = option.strip_prefix("linker=") {
             self.linker = Some(linker.into());
         } else if let Some(how) = option.strip_prefix("linker-plugin-lto") {
-            self.wants_linker_lto = !["=n", "=no", "=off", "=false"].contains(&how);
+            self.wants_linker_lto = !is_no(how);
         } else if option.starts_with("incremental=") {
             self.is_incremental = true;
         } else if let Some(how) = option.strip_prefix("no-prepopulate-passes") {
-            self.has_no_passes = !["=n", "=no", "=off", "=false"].contains(&how);
+            self.has_no_passes = !is_no(how);
         }
     }
 
@@ -266,6 +266,11 @@ impl Seen {
         let is_build_script = |name: &str| name.starts_with("build_script_") && !self.has_target;
         name.is_some_and(|name| name != "___" && !is_build_script(name)) && !self.is_proc_macro
     }
+}
+
+/// Whether a codegen option is switched off by what stands behind its name.
+fn is_no(how: &str) -> bool {
+    ["=n", "=no", "=off", "=false"].contains(&how)
 }
 
 /// With `@files` read; cargo writes them when a command line would be too long.
