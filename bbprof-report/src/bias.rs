@@ -6,7 +6,7 @@
 use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::place::{place, placed, short_name};
-use crate::table::{Paint, Style, Table, bar, warmth};
+use crate::table::{Style, Table, bar, heading, warmth};
 use bbprof_profile::{Branch, Profile};
 use std::io::{self, Write};
 
@@ -81,10 +81,6 @@ pub fn write_bias(profile: &Profile, top: usize, style: Style, out: &mut dyn Wri
     functions(profile, &branches, against, top, style, out)?;
     one_way_only(profile, &mut branches.iter().filter(|branch| branch.against() == 0).collect(), top, style, out)?;
     switches(profile, &branches, top, style, out)
-}
-
-fn heading(style: Style, title: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n{}", style.paint(Some(Paint::Heading), title))
 }
 
 fn hardest(

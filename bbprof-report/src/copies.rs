@@ -3,7 +3,7 @@
 use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::place::{place, short_name};
-use crate::table::{Paint, Style, Table, warmth};
+use crate::table::{Paint, Style, Table, heading, warmth};
 use bbprof_profile::{CodeCopy, LedgerEntry, Profile, without_abi_tags};
 use std::io::{self, Write};
 
@@ -22,8 +22,7 @@ pub fn write_ledger(profile: &Profile, top: usize, style: Style, out: &mut dyn W
     writeln!(out, "functions of the source  {}", grouped(ledger.len() as u128))?;
     let share = percent(instructions, total);
     writeln!(out, "with several copies      {}, {share} % of the instructions", grouped(copied.len() as u128))?;
-    let title = "By executed instructions (copies: own + inlined)";
-    writeln!(out, "\n{}", style.paint(Some(Paint::Heading), title))?;
+    heading(style, "By executed instructions (copies: own + inlined)", out)?;
     let mut table = Table::new(&["instructions", "%", "executions", "in code", "copies", "function"]);
     for entry in copied.into_iter().take(top) {
         let own = entry.copies.iter().filter(|copy| copy.inlined.is_none()).count();

@@ -3,7 +3,7 @@
 use crate::ends::write_ends;
 use crate::number::{grouped, percent};
 use crate::place::{file_name, place, short_name};
-use crate::table::{Paint, Style, Table, bar, warmth};
+use crate::table::{Style, Table, bar, heading, warmth};
 use bbprof_profile::{FunctionView, LineTable, Profile, Totals, WeightSource, source_name, without_turbofish};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -155,7 +155,7 @@ fn write_groups(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
         ];
         table.painted_row(warmth(weight(group), total), cells);
     }
-    heading(options.style, out, &format!("Hottest {title} by {sorted_by} (% of these)"))?;
+    heading(options.style, &format!("Hottest {title} by {sorted_by} (% of these)"), out)?;
     table.write(options.style, out)
 }
 
@@ -207,7 +207,7 @@ fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
         let cells = vec![grouped(instructions), percent(instructions, total), bar, grouped(u128::from(count)), block];
         table.painted_row(warmth(instructions, total), cells);
     }
-    heading(options.style, out, "Hottest blocks by instructions")?;
+    heading(options.style, "Hottest blocks by instructions", out)?;
     table.write(options.style, out)
 }
 
@@ -225,7 +225,6 @@ fn write_lines(profile: &Profile, total: u128, options: &SummaryOptions, out: &m
                 .map(|(number, line)| (line.instructions, line.count, path, *number)),
         );
     }
-    let located: u128 = rows.iter().map(|row| row.0).sum();
     keep_first(&mut rows, options.top, |a, b| b.0.cmp(&a.0).then_with(|| b.1.cmp(&a.1)).then_with(|| (a.2, a.3).cmp(&(b.2, b.3))));
     let most = rows.first().map_or(0, |row| row.0);
     let mut table = Table::new(&["instructions", "%", "", "count", "line"]);
@@ -234,12 +233,12 @@ fn write_lines(profile: &Profile, total: u128, options: &SummaryOptions, out: &m
         let cells = vec![grouped(instructions), percent(instructions, total), bar, grouped(count), format!("{path}:{number}")];
         table.painted_row(warmth(instructions, total), cells);
     }
-    let without = total.saturating_sub(located);
+    let without = total - lines.files.values().flat_map(|source| source.lines.values()).map(|line| line.instructions).sum::<u128>();
     if without > 0 {
         let cells = [grouped(without), percent(without, total), String::new(), String::new(), "(no source line)".to_owned()];
         table.row(cells.to_vec());
     }
-    heading(options.style, out, "Hottest lines by instructions")?;
+    heading(options.style, "Hottest lines by instructions", out)?;
     table.write(options.style, out)
 }
 
@@ -250,8 +249,4 @@ fn keep_first<T>(rows: &mut Vec<T>, top: usize, order: impl Fn(&T, &T) -> std::c
         rows.truncate(top);
     }
     rows.sort_by(order);
-}
-
-fn heading(style: Style, out: &mut dyn Write, title: &str) -> io::Result<()> {
-    writeln!(out, "\n{}", style.paint(Some(Paint::Heading), title))
 }

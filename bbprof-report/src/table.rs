@@ -42,6 +42,11 @@ impl Style {
     }
 }
 
+/// The line above a table, behind an empty one.
+pub(crate) fn heading(style: Style, title: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n{}", style.paint(Some(Paint::Heading), title))
+}
+
 /// How warm a share is: a tenth of the whole is hot, a fiftieth warm.
 pub(crate) fn warmth(part: u128, whole: u128) -> Option<Paint> {
     match part.saturating_mul(50) {
