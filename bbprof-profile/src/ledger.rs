@@ -112,7 +112,6 @@ fn copies_in(function: FunctionView<'_>) -> Vec<(Key, CodeCopy<'_>)> {
         location.inlined_at.map(|_| (location.function, location.inlined_at))
     };
     for (node, count) in manifest.nodes.iter().zip(&function.counts.nodes) {
-        let mut rest = node.num_instructions();
         let mut add = |scope, instructions: u64| {
             let work = work.entry(scope).or_default();
             work.in_code += instructions;
@@ -120,9 +119,8 @@ fn copies_in(function: FunctionView<'_>) -> Vec<(Key, CodeCopy<'_>)> {
         };
         for (id, instructions) in &node.locations {
             add(scope_of(*id), u64::from(*instructions));
-            rest = rest.saturating_sub(u64::from(*instructions));
         }
-        add(None, rest);
+        add(None, node.num_instructions() - node.num_located());
     }
     for branch in crate::branches::branches_of(function, &flow) {
         if let Some(counts) = branch.counts() {

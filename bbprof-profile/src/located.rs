@@ -10,12 +10,10 @@ impl FunctionView<'_> {
     pub fn instructions_by_location(self) -> Vec<(Option<LocationId>, u128)> {
         let mut sums: HashMap<Option<LocationId>, u128> = HashMap::new();
         for (node, count) in self.manifest.nodes.iter().zip(&self.counts.nodes).filter(|(_, count)| **count > 0) {
-            let mut rest = node.num_instructions();
             for (location, instructions) in &node.locations {
                 *sums.entry(Some(*location)).or_default() += u128::from(*instructions) * u128::from(*count);
-                // An instruction has at most one location.
-                rest = rest.saturating_sub(u64::from(*instructions));
             }
+            let rest = node.num_instructions() - node.num_located();
             if rest > 0 {
                 *sums.entry(None).or_default() += u128::from(rest) * u128::from(*count);
             }

@@ -245,8 +245,7 @@ impl<'p> BlockView<'p> {
     /// Executed instructions that have a source line.
     #[must_use]
     pub fn instructions_with_line(&self) -> u128 {
-        let located = |node: &Node| node.locations.iter().map(|(_, count)| u128::from(*count)).sum::<u128>();
-        self.nodes().filter(|(_, count)| *count > 0).map(|(node, count)| located(node) * u128::from(count)).sum()
+        self.nodes().map(|(node, count)| u128::from(node.num_located()) * u128::from(count)).sum()
     }
 
     /// Opcodes and how many of each stand in the block, in the order of first appearance.

@@ -407,6 +407,12 @@ impl Node {
     pub fn num_instructions(&self) -> u64 {
         self.opcodes.iter().map(|(_, count)| u64::from(*count)).sum()
     }
+
+    /// Number of those that have a location: each has at most one.
+    #[must_use]
+    pub fn num_located(&self) -> u64 {
+        self.locations.iter().map(|(_, count)| u64::from(*count)).sum()
+    }
 }
 
 impl Module {

@@ -2,7 +2,7 @@
 //!
 //! A checksum guards against damage on the way; this guards against a writer that was wrong, and against files made by
 //! hand. After it, indexing strings, locations, nodes, edges and counters of a module cannot fail, and every chain of
-//! inlined-at locations ends.
+//! inlined-at locations ends. Nor has a node more instructions with a location than it has.
 
 use super::body::{Callee, Function, LocationId, Module, Site, StringId};
 use super::header::ArrayHeader;
@@ -97,6 +97,10 @@ impl Module {
             }
             for (location, _) in &node.locations {
                 self.validate_location(*location, "location of a node")?;
+            }
+            let (located, all) = (node.num_located(), node.num_instructions());
+            if located > all {
+                return Err(format!("{located} instructions of a node have locations, but it has {all}"));
             }
             if let Some(location) = node.last_location {
                 self.validate_location(location, "location of a last instruction")?;

@@ -53,7 +53,6 @@ impl Cells {
         let mut names: BTreeMap<&str, String> = BTreeMap::new();
         let mut counted = std::collections::BTreeSet::new();
         for (node, count) in function.manifest.nodes.iter().zip(&function.counts.nodes) {
-            let mut rest = i128::from(node.num_instructions());
             for (location, instructions) in &node.locations {
                 let location = &function.module.locations[location.0 as usize];
                 let symbol = function.module.string(location.function);
@@ -67,7 +66,6 @@ impl Cells {
                 let cell = self.by_name.get_mut(name).expect("just put there");
                 let offset = Some(location.line.wrapping_sub(location.function_line));
                 cell.line(offset, i128::from(*instructions) * i128::from(*count));
-                rest -= i128::from(*instructions);
                 if let Some(file) = function.file_of(location.file)
                     && counted.insert((file, location.line))
                 {
@@ -77,10 +75,11 @@ impl Cells {
                 }
             }
             // What has no line belongs to the function itself.
+            let rest = node.num_instructions() - node.num_located();
             if let Some(own) = self.by_name.get_mut(own_name)
                 && rest > 0
             {
-                own.line(None, rest * i128::from(*count));
+                own.line(None, i128::from(rest) * i128::from(*count));
             }
         }
         for source in table.files.into_values() {

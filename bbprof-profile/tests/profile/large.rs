@@ -49,8 +49,9 @@ fn locations_of_a_long_block() {
     let f = leaf(&mut maker, "f", Linkage::External);
     let location = maker.module.locations[0].clone();
     maker.module.locations.extend((9..lines + 8).map(|line| bbprof_format::manifest::Location { line, ..location.clone() }));
-    maker.module.functions[f].nodes[0].locations =
-        (0..lines).map(|position| (bbprof_format::manifest::LocationId(position), 2)).collect();
+    let node = &mut maker.module.functions[f].nodes[0];
+    node.locations = (0..lines).map(|position| (bbprof_format::manifest::LocationId(position), 2)).collect();
+    node.opcodes[0].1 = 2 * lines;
     let mut run = Run::new(&[(&maker, None)]);
     run.walk(&maker, f, &[0, 1], 3);
     let profile = run.profile().expect("it fits");
