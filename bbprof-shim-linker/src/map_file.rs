@@ -1,5 +1,6 @@
 //! Puts the build map beside the output, and a link to it where maps are looked up by build id.
 
+use crate::link::setting;
 use anyhow::{Context, Result};
 use bbprof_format::{BuildId, map};
 use std::io::{Read, Write};
@@ -28,32 +29,31 @@ pub(crate) fn write(build_id: BuildId, map: &[u8], output: &Path) -> Result<()> 
         return Ok(());
     }
     let path = map::path_beside(output);
-    let what = || format!("{}: cannot write the build map", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = beside(folder).with_context(what)?;
-    file.write_all(map).with_context(what)?;
-    file.persist(&path).map_err(|error| error.error).with_context(what)?;
+    put(map, &path).with_context(|| format!("{}: cannot write the build map", path.display()))?;
     let kept = keep(build_id, map)?;
     // A convenience for binaries that are moved away from their map.
     let _ = link_in_cache(build_id, &kept.unwrap_or(path));
     Ok(())
 }
 
-/// A file to be put in place in this folder, as any new one: the umask takes away what it should.
-fn beside(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
-    tempfile::Builder::new().prefix(".bbmap-").permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
+/// Puts the file in place as any new one: the umask takes away what it should.
+fn put(map: &[u8], path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let permissions = fs::Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new().prefix(".bbmap-").permissions(permissions).tempfile_in(folder)?;
+    file.write_all(map)?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Where a copy of the map is, when `BBPROF_KEEP_MAPS` names a folder for copies: rustdoc removes a doctest's output, and what
 /// is beside it, as soon as it has run.
 fn keep(build_id: BuildId, map: &[u8]) -> Result<Option<PathBuf>> {
-    let Some(folder) = env::var_os("BBPROF_KEEP_MAPS").filter(|folder| !folder.is_empty()) else { return Ok(None) };
+    let Some(folder) = setting("BBPROF_KEEP_MAPS") else { return Ok(None) };
     let path = Path::new(&folder).join(map::file_name(build_id));
     let what = || format!("BBPROF_KEEP_MAPS: {}: cannot write the copy of the build map", path.display());
     fs::create_dir_all(&folder).with_context(what)?;
-    let mut file = beside(Path::new(&folder)).with_context(what)?;
-    file.write_all(map).with_context(what)?;
-    file.persist(&path).map_err(|error| error.error).with_context(what)?;
+    put(map, &path).with_context(what)?;
     Ok(Some(path))
 }
 

@@ -56,9 +56,13 @@ pub(crate) enum ScanError {
 /// # Errors
 /// The first object, in link order, whose manifest cannot be used.
 pub(crate) fn scan(files: &[InputFile]) -> Result<Scan<'_>, ScanError> {
-    let per_file: Vec<Result<Scan<'_>, ScanError>> = files.par_iter().map(scan_file).collect();
+    in_order(files.par_iter().map(scan_file).collect())
+}
+
+/// All together, or the first that is wrong.
+fn in_order<'a>(scans: Vec<Result<Scan<'a>, ScanError>>) -> Result<Scan<'a>, ScanError> {
     let mut all = Scan::default();
-    for scan in per_file {
+    for scan in scans {
         let scan = scan?;
         all.modules.extend(scan.modules);
         all.has_generated_object |= scan.has_generated_object;
@@ -83,23 +87,13 @@ fn scan_archive(file: &InputFile) -> Result<Scan<'_>, ScanError> {
     }
     let members: Vec<(&[u8], &[u8])> =
         archive.members().map_while(Result::ok).filter_map(|member| Some((member.name(), member.data(bytes).ok()?))).collect();
-    let per_member: Vec<Result<Scan<'_>, ScanError>> = members
-        .par_iter()
-        .with_min_len(8)
-        .map(|(name, data)| {
-            if !data.starts_with(b"\x7fELF") {
-                return Ok(Scan::default());
-            }
-            scan_object(data, file.optional, || format!("{}({})", file.origin, String::from_utf8_lossy(name)))
-        })
-        .collect();
-    let mut all = Scan::default();
-    for scan in per_member {
-        let scan = scan?;
-        all.modules.extend(scan.modules);
-        all.has_generated_object |= scan.has_generated_object;
-    }
-    Ok(all)
+    let per_member = members.par_iter().with_min_len(8).map(|(name, data)| {
+        if !data.starts_with(b"\x7fELF") {
+            return Ok(Scan::default());
+        }
+        scan_object(data, file.optional, || format!("{}({})", file.origin, String::from_utf8_lossy(name)))
+    });
+    in_order(per_member.collect())
 }
 
 fn scan_object<'a>(bytes: &'a [u8], optional: bool, origin: impl Fn() -> String) -> Result<Scan<'a>, ScanError> {
