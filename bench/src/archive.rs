@@ -1,8 +1,8 @@
 //! What the linker shim costs on a large link: one program against 400 MB of archives full of manifests.
 
 use crate::measure::{Cost, median, timed};
-use crate::{text, tool};
-use anyhow::{Context, Result};
+use crate::tool;
+use anyhow::Result;
 use bbprof_tests::sqlite;
 use std::path::Path;
 use std::process::Command;
@@ -44,7 +44,6 @@ pub(crate) fn link_with_manifests(root: &Path, folder: &Path) -> Result<String> 
     }
     let elapsed = |costs: &[Cost]| median(costs.iter().map(|cost| cost.elapsed_seconds)).unwrap_or(f64::NAN);
     let user = |costs: &[Cost]| median(costs.iter().map(|cost| cost.user_seconds)).unwrap_or(f64::NAN);
-    text(&place).context("the bench folder")?;
     Ok(format!(
         "linking against {} MB of archives with {copies} manifests: {:.3} s elapsed ({:.3} s user), without the shim {:.3} s ({:.3} s user)",
         archive.metadata()?.len() / 1_000_000,
