@@ -1,8 +1,11 @@
 //! Where results go: stdout, whose reader may leave early, or a file that is whole or not there.
 
+use crate::exit::require;
 use anyhow::{Context, Result, bail};
 use bbprof_format::{map, merged, raw};
+use std::fs::Permissions;
 use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Writes data to stdout. A reader that closed the pipe (`| head`) has what it wanted: no error.
@@ -41,15 +44,9 @@ pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
     if !folder.is_dir() {
         bail!("{}: cannot be written: {} is no folder", path.display(), folder.display());
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".bbprof-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file; the umask takes away what it should.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let file = builder.tempfile_in(folder).with_context(cannot)?;
+    // As any new file; the umask takes away what it should.
+    let permissions = Permissions::from_mode(0o666);
+    let file = tempfile::Builder::new().prefix(".bbprof-").permissions(permissions).tempfile_in(folder).with_context(cannot)?;
     let mut out = BufWriter::new(file);
     let value = write(&mut out).with_context(cannot)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(cannot)?;
@@ -75,10 +72,7 @@ pub(crate) fn keep_counts(path: &Path) -> Result<()> {
         && std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
         && [raw::MAGIC, merged::MAGIC, map::MAGIC].contains(&&magic);
     if is_ours {
-        crate::exit::require!(
-            "{}: is a profile or build map, which would be lost; name another file, or remove it",
-            path.display()
-        );
+        require!("{}: is a profile or build map, which would be lost; name another file, or remove it", path.display());
     }
     Ok(())
 }
@@ -86,7 +80,7 @@ pub(crate) fn keep_counts(path: &Path) -> Result<()> {
 /// Makes sure that a folder is there to write into.
 pub(crate) fn make_folder(path: &Path) -> Result<()> {
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) {
-        crate::exit::require!("{}: is a file; this export needs a folder", path.display());
+        require!("{}: is a file; this export needs a folder", path.display());
     }
     std::fs::create_dir_all(path).with_context(|| format!("{}: cannot be made", path.display()))
 }
