@@ -5,7 +5,7 @@
 //! compilation among thousands.
 
 use crate::cache;
-use crate::commands::inputs::{MapArgs, ProfileArgs, expand, load};
+use crate::commands::inputs::{MapArgs, expand, load};
 use crate::exit::require;
 use anyhow::Result;
 use bbprof_format::Digest;
@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// The file with the frequencies of this profile: a raw or merged one, or a folder of them.
 pub(crate) fn frequencies_file(profile: &Path) -> Result<PathBuf> {
-    let profiles = vec![profile.to_owned()];
+    let profiles = &[profile.to_owned()];
     let place = cache::root()?.join("weights");
-    let stamps = expand(&profiles)?.iter().map(|file| cache::stamp(file)).collect::<Result<Vec<String>>>()?;
+    let stamps = expand(profiles)?.iter().map(|file| cache::stamp(file)).collect::<Result<Vec<String>>>()?;
     let index = place.join("index").join(cache::name_of(stamps.iter().map(String::as_str)));
     if let Ok(known) = std::fs::read(&index) {
         let known = PathBuf::from(OsString::from_vec(known));
@@ -26,7 +26,7 @@ pub(crate) fn frequencies_file(profile: &Path) -> Result<PathBuf> {
             return Ok(known);
         }
     }
-    let (profile_read, _) = load(&ProfileArgs { profiles, maps: MapArgs::default() })?;
+    let (profile_read, _) = load(profiles, &MapArgs::default())?;
     let name = profile.display();
     if profile_read.functions().any(|function| matches!(function.mode(), CounterMode::Blocks | CounterMode::Patterns)) {
         require!(

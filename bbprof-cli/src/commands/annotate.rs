@@ -1,6 +1,6 @@
 //! `bbprof annotate`: source with counts.
 
-use super::inputs::{MapArgs, ProfileArgs, load, tell_inexact};
+use super::inputs::{MapArgs, load, tell_inexact};
 use super::linked::{Linked, warning};
 use super::look::LookArgs;
 use super::outcome::Outcome;
@@ -56,9 +56,8 @@ fn without_dots(path: &Path) -> PathBuf {
 
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let (wanted, profiles) = args.words.split_last().context("clap requires a word")?;
-    let input =
-        ProfileArgs { profiles: profiles.iter().map(PathBuf::from).collect(), maps: MapArgs { maps: args.maps.maps.clone() } };
-    let (profile, num_damaged) = load(&input)?;
+    let profiles: Vec<PathBuf> = profiles.iter().map(PathBuf::from).collect();
+    let (profile, num_damaged) = load(&profiles, &args.maps)?;
     tell_inexact(&profile);
     let wanted = wanted.to_string_lossy();
     let subject = find(&profile, &wanted)?;

@@ -1,7 +1,7 @@
 //! `bbprof diff`: what changed between two profiles, and why; and a gate for continuous integration.
 
 use super::html::{self, Compared};
-use super::inputs::{MapArgs, ProfileArgs, load};
+use super::inputs::{MapArgs, load};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::{keep_counts, to_file, to_stdout};
@@ -112,7 +112,7 @@ impl Limit {
 }
 
 pub(crate) fn run(args: &DiffArgs) -> Result<Outcome> {
-    let read = |path: &PathBuf| load(&ProfileArgs { profiles: vec![path.clone()], maps: MapArgs { maps: args.maps.maps.clone() } });
+    let read = |path| load(std::slice::from_ref(path), &args.maps);
     let ((a, damaged_in_a), (b, damaged_in_b)) = (read(&args.a)?, read(&args.b)?);
     let exact = [&a, &b].map(|profile| profile.exceptions().is_empty());
     for (path, _) in [&args.a, &args.b].into_iter().zip(exact).filter(|(_, exact)| !exact) {

@@ -1,7 +1,7 @@
 //! `bbprof export`: the profile in formats that other tools read.
 
 use super::html;
-use super::inputs::{MapArgs, ProfileArgs, load, tell_inexact};
+use super::inputs::{MapArgs, load, tell_inexact};
 use super::linked::DoubtingReader;
 use super::outcome::Outcome;
 use super::output::{keep_counts, make_folder, to_file, to_stdout};
@@ -174,8 +174,7 @@ fn tell_total(name: &str, CoveredLines { hit, all, .. }: CoveredLines) {
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
     let (exports, profiles) = split(&args.words)?;
-    let input = ProfileArgs { profiles, maps: MapArgs { maps: args.maps.maps.clone() } };
-    let (profile, num_damaged) = load(&input)?;
+    let (profile, num_damaged) = load(&profiles, &args.maps)?;
     tell_inexact(&profile);
     if args.path_dag && profile.functions().all(|function| function.num_paths().is_none()) {
         require!("--path-dag: no path was counted; build the program with --counters paths and run it again");

@@ -229,8 +229,8 @@ pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, taker: &mut impl Ta
 
 /// Reads, sums and solves; says how many inputs were damaged, and when nothing was counted. The profile is left to the end of the
 /// process: to free it piece by piece takes a tenth of a report's time.
-pub(crate) fn load(args: &ProfileArgs) -> Result<(ManuallyDrop<Profile>, usize)> {
-    let loaded = Loaded::read(&args.profiles, &args.maps, false)?;
+pub(crate) fn load(profiles: &[PathBuf], maps: &MapArgs) -> Result<(ManuallyDrop<Profile>, usize)> {
+    let loaded = Loaded::read(profiles, maps, false)?;
     let num_damaged = loaded.num_damaged;
     if loaded.merged.images.is_empty() {
         tell!("the profile is empty: no image of its processes has counters; were they built with bbprof?");

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &MixArgs) -> Result<Outcome> {
         write(args, &MixReport::of_code(&profile, by))?;
         return Ok(Outcome::Done);
     }
-    let (profile, num_damaged) = load(&args.input)?;
+    let (profile, num_damaged) = load(&args.input.profiles, &args.input.maps)?;
     write(args, &MixReport::of_run(&profile, by))?;
     Ok(Outcome::without(num_damaged))
 }

@@ -1,6 +1,6 @@
 //! `bbprof paths`: the hottest paths.
 
-use super::inputs::{MapArgs, ProfileArgs, expand, load, tell_inexact};
+use super::inputs::{MapArgs, expand, load, tell_inexact};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
@@ -41,9 +41,8 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
         Some((last, before)) if !is_profile(Path::new(last)) => (Some(last), before),
         _ => (None, &args.words[..]),
     };
-    let input =
-        ProfileArgs { profiles: profiles.iter().map(PathBuf::from).collect(), maps: MapArgs { maps: args.maps.maps.clone() } };
-    let (profile, num_damaged) = load(&input)?;
+    let profiles: Vec<PathBuf> = profiles.iter().map(PathBuf::from).collect();
+    let (profile, num_damaged) = load(&profiles, &args.maps)?;
     tell_inexact(&profile);
     let functions = match function {
         None => profile.functions().collect(),

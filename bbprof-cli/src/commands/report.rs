@@ -57,7 +57,7 @@ enum By {
 }
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Outcome> {
-    let (profile, num_damaged) = load(&args.input)?;
+    let (profile, num_damaged) = load(&args.input.profiles, &args.input.maps)?;
     let style = args.look.style(&std::io::stdout());
     let outcome = Outcome::without(num_damaged);
     if args.bias {
