@@ -30,12 +30,6 @@ impl Digest {
         }
         Self(hasher.digest128().to_le_bytes())
     }
-
-    /// Parses 32 hexadecimal digits.
-    #[must_use]
-    pub fn from_hex(text: &str) -> Option<Self> {
-        u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32).map(|n| Self(n.to_be_bytes()))
-    }
 }
 
 impl fmt::Display for Digest {
@@ -53,13 +47,6 @@ impl fmt::Debug for Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hex_round_trip() {
-        let digest = Digest::of(b"bbprof");
-        assert_eq!(Digest::from_hex(&digest.to_string()), Some(digest));
-        assert_eq!(Digest::from_hex("12"), None);
-    }
 
     #[test]
     fn parts_are_delimited() {

@@ -56,12 +56,6 @@ impl Merger {
         self.add(MergedProfile { processes: profile.processes, images: own.images.into_values().map(Sum::finish).collect() })
     }
 
-    /// Whether nothing was added.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.processes.is_empty() && self.images.is_empty()
-    }
-
     /// The sums. The same inputs give the same value, in whatever order they came.
     #[must_use]
     pub fn finish(mut self) -> MergedProfile {

@@ -39,7 +39,6 @@ fn write_rows(profile: &Profile, out: &mut dyn Write) -> csv::Result<()> {
         let entries = function.counts.entries.to_string();
         for block in function.blocks() {
             let place = block.positions().first().map(|(file, line, _)| format!("{}:{line}", profile.files.path(*file)));
-            let instructions: u64 = block.nodes().map(|(node, _)| node.num_instructions()).sum();
             table.write_record([
                 function.image_path(),
                 function.module_name(),
@@ -51,7 +50,7 @@ fn write_rows(profile: &Profile, out: &mut dyn Write) -> csv::Result<()> {
                 &block.id().to_string(),
                 place.as_deref().unwrap_or(""),
                 &block.count().to_string(),
-                &instructions.to_string(),
+                &block.num_instructions().to_string(),
                 &block.instructions().to_string(),
             ])?;
         }
