@@ -18,12 +18,9 @@ impl Image {
     pub(crate) fn candidates(&self, presence: &[bool]) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut seen = HashMap::new();
-        for (module_position, linked) in self.modules.iter().enumerate() {
-            if linked.optional.is_some_and(|position| !presence[position as usize]) {
-                continue;
-            }
+        for (module, linked) in self.linked_modules(presence) {
             for (position, function) in linked.module.functions.iter().enumerate() {
-                let candidate = Candidate { module: module_position as u32, function: position as u32, copies: 1, conflict: None };
+                let candidate = Candidate { module, function: position as u32, copies: 1, conflict: None };
                 if function.num_counters() == 0 {
                     candidates.push(candidate);
                     continue;

@@ -112,6 +112,12 @@ impl Image {
         counters.hashed_paths.iter().find(|path| !known.contains(&path.counter))
     }
 
+    /// The modules that are in the program, by position: of those that only may be linked, the ones that were.
+    pub(crate) fn linked_modules<'i>(&'i self, presence: &'i [bool]) -> impl Iterator<Item = (u32, &'i LinkedModule)> {
+        let is_there = |linked: &LinkedModule| linked.optional.is_none_or(|optional| presence[optional as usize]);
+        (0..).zip(&self.modules).filter(move |(_, linked)| is_there(linked))
+    }
+
     /// How many modules the linker was free to leave out.
     #[must_use]
     pub fn num_optional(&self) -> usize {

@@ -34,10 +34,9 @@ pub(crate) struct ProfiledImage {
 }
 
 impl ProfiledImage {
-    /// The modules that are in the program, by position: of those that only may be linked, the ones that were.
+    /// The modules that are in the program, by position.
     pub(crate) fn modules(&self) -> impl Iterator<Item = (u32, &LinkedModule)> {
-        let is_there = |linked: &LinkedModule| linked.optional.is_none_or(|optional| self.presence[optional as usize]);
-        (0..).zip(&self.image.modules).filter(move |(_, linked)| is_there(linked))
+        self.image.linked_modules(&self.presence)
     }
 
     /// The name of a compilation unit.
