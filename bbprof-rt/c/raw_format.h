@@ -51,8 +51,6 @@ enum raw_fate {
     FATE_POOL,       /* the log tells those of many processes */
     FATE_SIGNAL,     /* told by who had started it and waited for it; never by the runtime */
 };
-/* Stands for the system calls that an entry has no place for. */
-#define RAW_OTHER_CALLS 0xffffu
 enum raw_role { ROLE_COUNTS, ROLE_BASELINE_1, ROLE_BASELINE_2 };
 
 struct raw_entry {
