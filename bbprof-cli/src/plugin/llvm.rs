@@ -25,6 +25,9 @@ impl Llvm {
         let mut candidates =
             vec![format!("llvm-config-{major}"), format!("/usr/lib/llvm-{major}/bin/llvm-config"), "llvm-config".into()];
         if let Some(chosen) = std::env::var("BBPROF_LLVM_CONFIG").ok().filter(|chosen| !chosen.is_empty()) {
+            if which::which(&chosen).is_err() {
+                require!("BBPROF_LLVM_CONFIG={chosen}: no such program");
+            }
             candidates.insert(0, chosen);
         }
         let mut without_headers = None;
