@@ -19,11 +19,8 @@ const fn need(package: &'static str, proof: &'static str) -> Need {
 }
 
 /// To compile the plugin and to profile C and C++.
-pub(crate) const PROFILE: &[Need] = &[
-    need("clang-22", "clang-22"),
-    need("llvm-22-dev", "/usr/lib/llvm-22/include/llvm/IR/PassManager.h"),
-    need("lld-22", "ld.lld-22"),
-];
+pub(crate) const PROFILE: &[Need] =
+    &[need("clang-22", "clang-22"), need("llvm-22-dev", "/usr/lib/llvm-22/include/llvm/IR/PassManager.h")];
 
 /// To run every test: the build systems, linkers and independent tools that results are compared with.
 pub(crate) const TEST: &[Need] = &[
@@ -36,6 +33,7 @@ pub(crate) const TEST: &[Need] = &[
     need("libtool", "libtoolize"),
     need("pkg-config", "pkg-config"),
     need("ccache", "ccache"),
+    need("lld-22", "ld.lld-22"),
     need("mold", "mold"),
     need("lcov", "lcov"),
     need("valgrind", "valgrind"),
