@@ -4,12 +4,12 @@ use crate::dot::quoted;
 use bbprof_profile::{DagArc, FunctionView, PathEnd};
 use std::io::{self, Write};
 
-/// Writes the DAG of one function; false where its paths were not counted.
+/// Writes the DAG of one function; nothing where its paths were not counted.
 ///
 /// # Errors
 /// When `out` cannot be written.
-pub fn write_path_dag(function: FunctionView<'_>, out: &mut dyn Write) -> io::Result<bool> {
-    let (Some(arcs), Some(num_paths)) = (function.path_dag(), function.num_paths()) else { return Ok(false) };
+pub fn write_path_dag(function: FunctionView<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (Some(arcs), Some(num_paths)) = (function.path_dag(), function.num_paths()) else { return Ok(()) };
     let title = quoted(&format!("{}\n{num_paths} paths", function.name()));
     writeln!(out, "digraph {} {{", quoted(function.symbol()))?;
     writeln!(out, "  label={title}; labelloc=t; fontname=\"sans-serif\";")?;
@@ -28,6 +28,5 @@ pub fn write_path_dag(function: FunctionView<'_>, out: &mut dyn Write) -> io::Re
         };
         writeln!(out, "  {from} -> {to} [label=\"+{value}{what}\"{style}];")?;
     }
-    writeln!(out, "}}")?;
-    Ok(true)
+    writeln!(out, "}}")
 }

@@ -8,7 +8,7 @@ use super::output::{keep_counts, make_folder, to_file, to_stdout};
 use crate::exit::{Requirement, require};
 use crate::messages::tell;
 use anyhow::{Context, Result};
-use bbprof_profile::{Profile, is_of_doctests, is_of_toolchain};
+use bbprof_profile::{FunctionView, Profile, is_of_doctests, is_of_toolchain};
 use bbprof_report::{self as report, CoveredLines};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -98,10 +98,7 @@ impl Kind {
             Self::Folded => report::write_folded(profile, out),
             Self::Afdo => report::write_afdo(profile, out),
             Self::Csv => report::write_csv(profile, out),
-            Self::Dot if args.path_dag => {
-                profile.functions().try_for_each(|function| report::write_path_dag(function, out).map(drop))
-            }
-            Self::Dot => profile.functions().try_for_each(|function| report::write_dot(profile, function, out)),
+            Self::Dot => profile.functions().try_for_each(|function| write_graph(profile, function, args, out)),
         }?;
         Ok(None)
     }
@@ -135,17 +132,18 @@ impl Kind {
             return to_file(path, |out| self.write(profile, args, out));
         }
         make_folder(path)?;
-        if args.path_dag {
-            for (name, function) in report::dot_files(profile).into_iter().filter(|(_, function)| function.num_paths().is_some()) {
-                to_file(&path.join(format!("{name}.dot")), |out| report::write_path_dag(function, out))?;
-            }
-            return Ok(None);
-        }
         for (name, function) in report::dot_files(profile) {
-            to_file(&path.join(format!("{name}.dot")), |out| report::write_dot(profile, function, out))?;
+            if !args.path_dag || function.num_paths().is_some() {
+                to_file(&path.join(format!("{name}.dot")), |out| write_graph(profile, function, args, out))?;
+            }
         }
         Ok(None)
     }
+}
+
+/// The graph of a function that is asked for.
+fn write_graph(profile: &Profile, function: FunctionView<'_>, args: &ExportArgs, out: &mut dyn Write) -> io::Result<()> {
+    if args.path_dag { report::write_path_dag(function, out) } else { report::write_dot(profile, function, out) }
 }
 
 /// What was left out of a coverage format.
