@@ -24,7 +24,7 @@ struct Cli {
 /// Cargo's options follow ours in any order; what we do not know goes to cargo.
 const CARGO_HELP: &str = "Any of cargo's own options may stand among these (-p, --bin, --release, --features, --target, ...).\n\
     The target directory is `bbprof/` within cargo's. Settings may also stand in bbprof.toml, [package.metadata.bbprof] \
-    and [workspace.metadata.bbprof], with the same names (but --no-report); the command line wins.\n\
+    and [workspace.metadata.bbprof], with the same names (but --no-report); the command line wins, repeatable ones add up.\n\
     Programs with counters read BBPROF_OUT (where their profiles go, such as /tmp/%e-%p.bbraw), BBPROF_DUMP (every:10s, signal:USR2: more of them, while \
     they run) and BBPROF_OFF (1: none).";
 
