@@ -120,7 +120,7 @@ fn dumps_on_a_signal() {
     assert_refused(&ignored, "its own setting");
 }
 
-/// Twice in 400 ms at the least; the child goes on, and nobody is taken for a thread of the program.
+/// Twice at the least; the child goes on, and nobody is taken for a thread of the program.
 #[test]
 fn periodic_dumps() {
     for link in Link::ALL {

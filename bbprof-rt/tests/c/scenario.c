@@ -189,6 +189,13 @@ static void check(int failed, const char *what) {
         exit(99);
     }
 }
+/* Until there is the second dump of this process, or for a minute; not interrupted by whatever dumps meanwhile. */
+static void sleep_for_dumps(void) {
+    char name[64];
+    snprintf(name, sizeof name, "x.%d.2.bbraw", (int)getpid());
+    for (int i = 0; i < 600 && access(name, F_OK) != 0; i++)
+        check(usleep(100000) != 0, "usleep");
+}
 static pthread_t spawn(void *(*start)(void *), void *argument, const pthread_attr_t *attributes) {
     pthread_t thread;
     errno = pthread_create(&thread, attributes, start, argument);
@@ -424,10 +431,9 @@ int main(int argc, char **argv) {
         }
     }
     if (IS("sleep")) {
-        /* Not interrupted by whatever dumps meanwhile. */
-        check(usleep(400000) != 0, "usleep");
+        sleep_for_dumps();
         if (fork() == 0)
-            check(usleep(400000) != 0, "usleep");
+            sleep_for_dumps();
         else
             wait(NULL);
     }
