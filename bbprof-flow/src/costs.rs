@@ -31,7 +31,7 @@ impl Weights {
 /// Measured on SQLite 3.51 at -O2 (clang 22.1.8, instructions counted by valgrind 3.19, instrumented / plain): ratio of jump to
 /// increment 0: 1.074, 1/4: 1.064, 1/2: 1.051, 3/4: 1.049, 1: 1.063, 2: 1.076, 4: 1.072. A shallow, jagged valley: what
 /// a split saves or costs depends on the layout around it. Other programs prefer 1/4 or 1/2 by as little; none is best everywhere
-/// (`docs/PERFORMANCE.md` has the table), since register allocation moves by more than the jumps cost.
+/// (`docs/PLACEMENT.md` has the table), since register allocation moves by more than the jumps cost.
 ///
 /// Without code on it, a way back to a loop's header shares registers with the header's phis; with a counter in between, they are copied. A copy
 /// has the price of a jump: the bench's kernel `calls`, placed by its own frequencies, executes 1.141 of the plain instructions with that price and

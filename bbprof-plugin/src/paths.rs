@@ -69,7 +69,7 @@ const HASHED_BEYOND: ArraySize = ArraySize { paths: 1024, for_edge: 4 };
 /// Instructions of counting a path in a hash table: some 24 of `__bbprof_count_path_tls`, and those that call it. Measured on Lua.
 const HASHED_COUNT_INSTRUCTIONS: u128 = 30;
 /// Hashing is cheap where its instructions are at most this share of the function's own ones, by estimated frequencies. A guess that keeps
-/// the whole below what `docs/PERFORMANCE.md` promises.
+/// the whole below what `docs/PLACEMENT.md` promises.
 const CHEAP_SHARE: u128 = 16;
 
 /// Counting paths may cost so much more than counting edges, by estimated frequencies, before they are cut to be shorter: half again.
