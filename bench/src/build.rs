@@ -3,7 +3,7 @@
 use crate::measure::{Cost, timed};
 use crate::variant::{CBuild, RustBuild, Variant};
 use crate::workload::Source;
-use crate::{python, text};
+use crate::{python, text, tool};
 use anyhow::{Context, Result, bail};
 use bbprof_tests::CProgram;
 use cargo_metadata::Message;
@@ -31,9 +31,10 @@ pub(crate) struct Built {
 }
 
 impl Builder {
-    /// With this installation of bbprof.
-    pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root, packages: HashMap::new() }
+    /// With this installation of bbprof, whose plugin is compiled now: its first use would do that at the expense of a program.
+    pub(crate) fn new(root: PathBuf) -> Result<Self> {
+        timed(Command::new(tool(&root, "bbprof")).args(["env", "--sh"]).env("BBPROF_CC", "clang-22"))?.expect_success()?;
+        Ok(Self { root, packages: HashMap::new() })
     }
 
     /// Builds in this folder, with the weights of the profiles in another folder, if there is one. `None` where the variant has no such language, or a peer lacks its runtime, which is said.

@@ -124,7 +124,7 @@ fn main() -> Result<()> {
 
 fn measure_programs(asked: &Asked) -> Result<()> {
     let folder = &asked.folder;
-    let mut builder = Builder::new(asked.root.clone());
+    let mut builder = Builder::new(asked.root.clone())?;
     let workloads = asked.workloads()?;
     let mut all = Vec::new();
     for (position, workload) in workloads.iter().enumerate() {
