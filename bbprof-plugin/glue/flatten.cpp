@@ -125,12 +125,23 @@ static bool returnsTwice(const CallBase &Call) {
   return Call.hasFnAttr(Attribute::ReturnsTwice) || Call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
 }
 
+// Gives out memory or takes it back, and does not throw: as LLVM trusts C's malloc and free to return, so are Rust's allocator and C++'s operator delete, unless their body
+// is here and tells. rustc calls an empty function beside them.
+static bool isTrustedAllocator(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  if (!Callee || !Callee->isDeclaration() || !Call.doesNotThrow())
+    return false;
+  StringRef Name = Callee->getName();
+  return Call.hasFnAttr(Attribute::AllocKind) || Name.starts_with("_ZdlPv") || Name.starts_with("_ZdaPv") ||
+         Name.contains("__rust_no_alloc_shim_is_unstable");
+}
+
 bool mayVanish(const CallBase &Call) {
   if (const auto *Asm = dyn_cast<InlineAsm>(Call.getCalledOperand()))
     return Asm->hasSideEffects() && !Asm->getAsmString().empty();
   if (returnsTwice(Call))
     return true;
-  return !(Call.doesNotThrow() && Call.hasFnAttr(Attribute::WillReturn));
+  return !(Call.doesNotThrow() && Call.hasFnAttr(Attribute::WillReturn)) && !isTrustedAllocator(Call);
 }
 
 // The IR text of all instructions. The module is printed once: whoever prints one instruction looks through all of its globals.

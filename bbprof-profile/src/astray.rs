@@ -6,7 +6,7 @@
 use crate::calls::{CallTable, Key, functions, key};
 use crate::{FunctionView, Profile};
 use bbprof_format::manifest::{Callee, Edge, EdgeKind, Module, Node};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A function that did not return from some calls, and a caller that was compiled as if it always did.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,8 +18,42 @@ pub(crate) struct Astray<'p> {
     pub(crate) caller: &'p str,
 }
 
-/// Such functions, each with its first such caller, in the order of the callers.
+/// Such functions, each with its first such caller, in the order of the callers; a function that ends with a call of one has not returned either, and
+/// comes behind it.
 pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
+    let mut vanished = vanished(profile);
+    let mut found = Vec::new();
+    if vanished.is_empty() {
+        return found;
+    }
+    let table = CallTable::of(profile);
+    let mut told = HashSet::new();
+    loop {
+        let mut followers = Vec::new();
+        for (image, function) in functions(profile).filter(|(_, function)| function.is_executed()) {
+            for trusted in trusted_calls(function) {
+                let callee = table.callee(image, function.counts.module, trusted.symbol);
+                let Some((view, number)) = vanished.get(&callee).filter(|_| table.reaches(image, &callee)) else { continue };
+                if !trusted.has_code_behind {
+                    followers.push((key(image, &function), (function, *number)));
+                } else if told.insert(callee) {
+                    let (symbol, name) = (view.symbol(), view.name());
+                    found.push(Astray { symbol, name, vanished: *number, caller: function.name() });
+                }
+            }
+        }
+        let known = vanished.len();
+        for (key, follower) in followers {
+            vanished.entry(key).or_insert(follower);
+        }
+        if vanished.len() == known {
+            return found;
+        }
+    }
+}
+
+/// The functions some of whose activations left otherwise than by returning, and how many did.
+fn vanished(profile: &Profile) -> HashMap<Key<'_>, (FunctionView<'_>, i128)> {
     let mut vanished: HashMap<Key<'_>, (FunctionView<'_>, i128)> = HashMap::new();
     for (image, function) in functions(profile) {
         let leaves = |edge: &Edge| {
@@ -35,37 +69,41 @@ pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
             vanished.entry(key(image, &function)).or_insert((function, 0)).1 += sum;
         }
     }
-    let mut found = Vec::new();
-    if vanished.is_empty() {
-        return found;
+    vanished
+}
+
+/// An executed call by name that ends no node.
+struct TrustedCall<'p> {
+    symbol: &'p str,
+    /// Whether its node counts something behind it.
+    has_code_behind: bool,
+}
+
+fn trusted_calls(function: FunctionView<'_>) -> impl Iterator<Item = TrustedCall<'_>> {
+    let nodes = &function.manifest.nodes;
+    let mut is_cut = vec![false; nodes.len()];
+    let mut leads_to_code = vec![false; nodes.len()];
+    for edge in &function.manifest.edges {
+        let Some(from) = edge.from else { continue };
+        is_cut[from as usize] |= matches!(edge.kind, EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind);
+        leads_to_code[from as usize] |= edge.to.is_some_and(|to| !only_returns(function.module, &nodes[to as usize]));
     }
-    let table = CallTable::of(profile);
-    for (image, function) in functions(profile).filter(|(_, function)| function.is_executed()) {
-        let mut is_cut = vec![false; function.manifest.nodes.len()];
-        for edge in &function.manifest.edges {
-            if let (Some(from), EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind) = (edge.from, edge.kind) {
-                is_cut[from as usize] = true;
-            }
-        }
-        let nodes = function.manifest.nodes.iter().zip(&function.counts.nodes).zip(is_cut);
-        let calling = nodes.filter(|((node, count), _)| **count > 0 && !node.calls.is_empty());
-        for ((node, _), is_cut) in calling {
-            // Behind its last call there may be nothing that it counts.
-            let has_last = !is_cut && has_code_behind_its_call(function.module, node);
-            let trusted = if has_last { node.calls.len() } else { node.calls.len().saturating_sub(1) };
-            for call in &node.calls[..trusted] {
-                let Callee::Symbol(symbol) = call.callee else { continue };
-                let callee = table.callee(image, function.counts.module, function.module.string(symbol));
-                if !vanished.contains_key(&callee) || !table.reaches(image, &callee) {
-                    continue;
-                }
-                if let Some((callee, vanished)) = vanished.remove(&callee) {
-                    found.push(Astray { symbol: callee.symbol(), name: callee.name(), vanished, caller: function.name() });
-                }
-            }
-        }
-    }
-    found
+    let calling = (0..nodes.len()).filter(move |node| function.counts.nodes[*node] > 0 && !nodes[*node].calls.is_empty());
+    calling.flat_map(move |position| {
+        let (node, is_cut, leads_to_code) = (&nodes[position], is_cut[position], leads_to_code[position]);
+        let last = node.calls.len() - 1;
+        let trusted = if is_cut { last } else { last + 1 };
+        node.calls[..trusted].iter().enumerate().filter_map(move |(position, call)| {
+            let Callee::Symbol(symbol) = call.callee else { return None };
+            let has_code_behind = position < last || leads_to_code || has_code_behind_its_call(function.module, node);
+            Some(TrustedCall { symbol: function.module.string(symbol), has_code_behind })
+        })
+    })
+}
+
+/// Whether a node does nothing but return: what is counted there of a tail call in front of it is counted before the call.
+fn only_returns(module: &Module, node: &Node) -> bool {
+    node.opcodes.iter().all(|(opcode, _)| ["phi", "ret"].contains(&module.string(*opcode)))
 }
 
 /// Whether a node makes one call, and then does something else than leave: a tail call has nothing behind it.
