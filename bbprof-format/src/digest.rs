@@ -25,10 +25,26 @@ impl Digest {
     pub fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = Xxh3::new();
         for part in parts {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part);
+            add_part(&mut hasher, &[part]);
         }
         Self(hasher.digest128().to_le_bytes())
+    }
+
+    /// The same of parts that are in pieces, which may be cut anywhere.
+    pub(crate) fn of_pieces<'a>(parts: impl IntoIterator<Item = &'a [&'a [u8]]>) -> Self {
+        let mut hasher = Xxh3::new();
+        for part in parts {
+            add_part(&mut hasher, part);
+        }
+        Self(hasher.digest128().to_le_bytes())
+    }
+}
+
+fn add_part(hasher: &mut Xxh3, pieces: &[&[u8]]) {
+    let size_bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
+    hasher.update(&(size_bytes as u64).to_le_bytes());
+    for piece in pieces {
+        hasher.update(piece);
     }
 }
 
@@ -51,5 +67,12 @@ mod tests {
     #[test]
     fn parts_are_delimited() {
         assert_ne!(Digest::of_parts([&b"ab"[..], b"c"]), Digest::of_parts([&b"a"[..], b"bc"]));
+    }
+
+    #[test]
+    fn pieces_are_not() {
+        let whole = Digest::of_parts([&b"abc"[..], b""]);
+        assert_eq!(Digest::of_pieces([&[&b"a"[..], b"bc"][..], &[]]), whole);
+        assert_eq!(Digest::of_pieces([&[&b"abc"[..]][..], &[b""]]), whole);
     }
 }

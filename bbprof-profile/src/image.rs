@@ -125,7 +125,7 @@ impl Image {
     }
 }
 
-fn read_manifest(linked: &bbprof_format::map::LinkedModule) -> Result<Manifest<'_>, ProfileError> {
+fn read_manifest<'m>(linked: &'m bbprof_format::map::LinkedModule<'_>) -> Result<Manifest<'m>, ProfileError> {
     Manifest::read(&linked.manifest).map_err(|fault| ProfileError::Module { origin: linked.origin.clone(), fault })
 }
 

@@ -48,7 +48,7 @@ pub(crate) enum ImageKind {
 ///
 /// # Errors
 /// When the ELF writer refuses, as it would an object of more than 4 GiB.
-pub(crate) fn generate(plan: &LinkPlan, kind: ImageKind) -> Result<Vec<u8>, object::write::Error> {
+pub(crate) fn generate(plan: &LinkPlan<'_>, kind: ImageKind) -> Result<Vec<u8>, object::write::Error> {
     let mut generator = Generator::new();
     let record = generator.record(plan, kind);
     generator.delta();
@@ -106,7 +106,7 @@ impl Generator {
         self.object.add_comdat(Comdat { kind: ComdatKind::Any, symbol: signature, sections: vec![member] });
     }
 
-    fn record(&mut self, plan: &LinkPlan, kind: ImageKind) -> SectionId {
+    fn record(&mut self, plan: &LinkPlan<'_>, kind: ImageKind) -> SectionId {
         let body = &plan.map.body;
         let flags = match kind {
             ImageKind::Dynamic => 0,
@@ -139,7 +139,7 @@ impl Generator {
         self.group(delta);
     }
 
-    fn banks(&mut self, plan: &LinkPlan, kind: ImageKind, record: SectionId) -> Result<(), object::write::Error> {
+    fn banks(&mut self, plan: &LinkPlan<'_>, kind: ImageKind, record: SectionId) -> Result<(), object::write::Error> {
         let body = &plan.map.body;
         let tls = (body.tls_counters > 0).then(|| self.bank(TLS_SECTION, SHF_TLS, body.tls_counters));
         let global = (body.global_counters > 0).then(|| self.bank(GLOBAL_SECTION, ElfFlags(0), body.global_counters));
@@ -176,7 +176,7 @@ impl Generator {
 
     /// The presence table, behind references to what the runtime must bring. Modules refer to it weakly at most, and its
     /// archive stands before them: it is this object that pulls members out of it.
-    fn presence(&mut self, plan: &LinkPlan, record: SectionId) -> Result<(), object::write::Error> {
+    fn presence(&mut self, plan: &LinkPlan<'_>, record: SectionId) -> Result<(), object::write::Error> {
         let section = self.section(".data.rel.ro.bbprof", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE);
         let mut needed = vec![self.undefined(RUNTIME_SYMBOL, false)];
         if plan.uses_delta {
@@ -209,7 +209,7 @@ impl Generator {
         symbol
     }
 
-    fn note(&mut self, plan: &LinkPlan) -> Result<(), object::write::Error> {
+    fn note(&mut self, plan: &LinkPlan<'_>) -> Result<(), object::write::Error> {
         const DESCRIPTION_BYTES: u32 = 24;
         let mut note = Vec::new();
         note.extend_from_slice(&(image::NOTE_NAME.len() as u32 + 1).to_le_bytes());

@@ -54,13 +54,12 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
     let kind = image_kind(role.level, &command, &files);
     let additions = Additions::write(&plan, kind, &runtime::runtime(kind, &files), role.level)?;
-    drop(scan);
     if let Some(saved) = saved {
         saved.add(&additions.files, &additions.options)?;
     }
     let mut child = start(&linker, arguments, &additions)?;
-    // Meanwhile: the map of a big program is many bytes to copy and digest.
-    let map = plan.map.encode();
+    // Meanwhile: the map of a big program is many bytes to digest.
+    let map = plan.map.encode_in_pieces();
     let status = child.wait().with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
     if status.success() {
         if let Some(listing) = &command.dependency_file {
@@ -84,7 +83,7 @@ struct Additions {
 }
 
 impl Additions {
-    fn write(plan: &LinkPlan, kind: ImageKind, runtime: &Runtime, level: Level) -> Result<Self> {
+    fn write(plan: &LinkPlan<'_>, kind: ImageKind, runtime: &Runtime, level: Level) -> Result<Self> {
         let folder =
             tempfile::Builder::new().prefix("bbprof-link-").tempdir().context("cannot make a temporary folder for the link")?;
         let object = generated_object::generate(plan, kind).context("cannot generate the object that defines the counters")?;

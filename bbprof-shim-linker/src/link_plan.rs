@@ -6,13 +6,14 @@ use crate::scan::FoundModule;
 use bbprof_format::Digest;
 use bbprof_format::manifest::{ArrayHeader, Storage};
 use bbprof_format::map::{ArrayPlacement, Bank, Body, BuildMap, LinkedModule, layout_digest};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The plan of a link.
 #[derive(Debug)]
-pub(crate) struct LinkPlan {
+pub(crate) struct LinkPlan<'m> {
     /// What is written beside the output, build id included.
-    pub map: BuildMap,
+    pub map: BuildMap<'m>,
     /// Some modules use [`Storage::Delta`].
     pub uses_delta: bool,
     /// Some modules use [`Storage::Shared`].
@@ -53,7 +54,7 @@ struct Placed {
 ///
 /// # Errors
 /// When two modules disagree about an array, or one cannot be part of such an image.
-pub(crate) fn plan_link(modules: &[FoundModule<'_>], product: Product, output: &str) -> Result<LinkPlan, PlanError> {
+pub(crate) fn plan_link<'m>(modules: &[FoundModule<'m>], product: Product, output: &str) -> Result<LinkPlan<'m>, PlanError> {
     let mut arrays = Vec::new();
     let mut placed: HashMap<Digest, Placed> = HashMap::new();
     let (mut tls_counters, mut global_counters) = (0_u64, 0_u64);
@@ -100,7 +101,7 @@ fn agree(array: &ArrayHeader, storage: Storage, origin: &str, first: &Placed, fi
 }
 
 /// Every module once, in link order; it is optional when each of its occurrences is.
-fn distinct_modules(modules: &[FoundModule<'_>]) -> (Vec<LinkedModule>, Vec<Digest>) {
+fn distinct_modules<'m>(modules: &[FoundModule<'m>]) -> (Vec<LinkedModule<'m>>, Vec<Digest>) {
     let mut always: HashMap<Digest, bool> = HashMap::new();
     for module in modules {
         *always.entry(module.manifest.header.module_id).or_default() |= !module.optional;
@@ -114,7 +115,7 @@ fn distinct_modules(modules: &[FoundModule<'_>]) -> (Vec<LinkedModule>, Vec<Dige
             optional_modules.push(id);
             optional_modules.len() as u32 - 1
         });
-        linked.push(LinkedModule { origin: module.origin.clone(), optional, manifest: module.manifest.bytes.to_vec() });
+        linked.push(LinkedModule { origin: module.origin.clone(), optional, manifest: Cow::Borrowed(module.manifest.bytes) });
     }
     (linked, optional_modules)
 }
@@ -134,18 +135,12 @@ mod tests {
         ArrayHeader { name: Digest([name; 16]), len }
     }
 
-    fn plan_of(modules: &[(&str, bool, Storage, &[ArrayHeader])], product: Product) -> Result<LinkPlan, PlanError> {
-        let encoded: Vec<Vec<u8>> = modules
-            .iter()
-            .map(|(origin, _, storage, arrays)| {
-                let module = crate::test_modules::empty(origin);
-                Manifest::encode(&module, *storage, arrays[0].len, &arrays[1..])
-            })
-            .collect();
+    fn plan_of(modules: &[(&str, bool, Storage, &[ArrayHeader])], product: Product) -> Result<LinkPlan<'static>, PlanError> {
         let found: Vec<FoundModule<'_>> = modules
             .iter()
-            .zip(&encoded)
-            .map(|((origin, optional, _, arrays), bytes)| {
+            .map(|(origin, optional, storage, arrays)| {
+                let module = crate::test_modules::empty(origin);
+                let bytes = Manifest::encode(&module, *storage, arrays[0].len, &arrays[1..]).leak();
                 let mut manifest = Manifest::read(bytes).unwrap();
                 manifest.header = Header { arrays: arrays.to_vec(), ..manifest.header };
                 FoundModule { origin: (*origin).to_owned(), optional: *optional, manifest }

@@ -3,7 +3,8 @@
 use crate::link::setting;
 use anyhow::{Context, Result};
 use bbprof_format::{BuildId, map};
-use std::io::{Read, Write};
+use std::borrow::Cow;
+use std::io::{BufWriter, Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -19,11 +20,11 @@ pub(crate) fn remove_stale(output: &Path) {
     }
 }
 
-/// Writes an encoded map beside the output, in one step, and the link in the cache, when that is possible.
+/// Writes an encoded map (its pieces in order) beside the output, in one step, and the link in the cache, when that is possible.
 ///
 /// # Errors
 /// When the map cannot be written.
-pub(crate) fn write(build_id: BuildId, map: &[u8], output: &Path) -> Result<()> {
+pub(crate) fn write(build_id: BuildId, map: &[Cow<'_, [u8]>], output: &Path) -> Result<()> {
     if !output.is_file() {
         // `-o /dev/null`: nothing that could be run.
         return Ok(());
@@ -37,18 +38,19 @@ pub(crate) fn write(build_id: BuildId, map: &[u8], output: &Path) -> Result<()> 
 }
 
 /// Puts the file in place as any new one: the umask takes away what it should.
-fn put(map: &[u8], path: &Path) -> std::io::Result<()> {
+fn put(map: &[Cow<'_, [u8]>], path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let permissions = fs::Permissions::from_mode(0o666);
-    let mut file = tempfile::Builder::new().prefix(".bbmap-").permissions(permissions).tempfile_in(folder)?;
-    file.write_all(map)?;
-    file.persist(path)?;
+    let file = tempfile::Builder::new().prefix(".bbmap-").permissions(permissions).tempfile_in(folder)?;
+    let mut out = BufWriter::new(file);
+    map.iter().try_for_each(|piece| out.write_all(piece))?;
+    out.into_inner()?.persist(path)?;
     Ok(())
 }
 
 /// Where a copy of the map is, when `BBPROF_KEEP_MAPS` names a folder for copies: rustdoc removes a doctest's output, and what
 /// is beside it, as soon as it has run.
-fn keep(build_id: BuildId, map: &[u8]) -> Result<Option<PathBuf>> {
+fn keep(build_id: BuildId, map: &[Cow<'_, [u8]>]) -> Result<Option<PathBuf>> {
     let Some(folder) = setting("BBPROF_KEEP_MAPS") else { return Ok(None) };
     let path = Path::new(&folder).join(map::file_name(build_id));
     let what = || format!("BBPROF_KEEP_MAPS: {}: cannot write the copy of the build map", path.display());

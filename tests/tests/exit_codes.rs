@@ -70,7 +70,7 @@ fn build_maps_of_another_version() {
     Run::new(tool("bbprof")).args(["merge", "-o"]).args([&merged, &older]).ok();
     let aged = |bytes: &[u8]| {
         let mut map = BuildMap::decode(bytes).unwrap();
-        map.body.modules.iter_mut().for_each(|linked| linked.manifest[8] -= 1);
+        map.body.modules.iter_mut().for_each(|linked| linked.manifest.to_mut()[8] -= 1);
         map.encode()
     };
     let map = parcel.source().join("-O2.bbmap");

@@ -16,7 +16,7 @@ struct Original {
     parcel: Parcel,
     program: PathBuf,
     map_path: PathBuf,
-    map: BuildMap,
+    map: BuildMap<'static>,
     raw: RawProfile,
 }
 
@@ -129,7 +129,10 @@ fn swapped_counters_are_noticed() {
 }
 
 /// Every module of the map, decoded, changed and encoded again; the build id and the layout stay.
-fn with_functions(map: &BuildMap, change: impl FnOnce(&mut Vec<bbprof_format::manifest::Function>)) -> Option<BuildMap> {
+fn with_functions(
+    map: &BuildMap<'static>,
+    change: impl FnOnce(&mut Vec<bbprof_format::manifest::Function>),
+) -> Option<BuildMap<'static>> {
     let mut map = map.clone();
     let linked = map.body.modules.iter_mut().max_by_key(|module| module.manifest.len())?;
     let manifest = Manifest::read(&linked.manifest).unwrap();
@@ -144,7 +147,7 @@ fn with_functions(map: &BuildMap, change: impl FnOnce(&mut Vec<bbprof_format::ma
     // A module's id, and its array's name, follow from its content: the map must say where the renamed array is.
     let renamed = Manifest::read(&encoded).unwrap().header.arrays[0].name;
     map.body.arrays.iter_mut().filter(|array| array.name == own.name).for_each(|array| array.name = renamed);
-    linked.manifest = encoded;
+    linked.manifest = encoded.into();
     Some(map)
 }
 

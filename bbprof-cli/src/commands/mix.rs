@@ -122,7 +122,7 @@ fn code(input: &ProfileArgs) -> Result<Profile> {
 }
 
 /// The build map of a program, library or build map, and which optional modules are linked, where the program tells.
-fn map_and_presence(path: &Path, maps: &MapArgs) -> Result<(BuildMap, Option<Vec<bool>>)> {
+fn map_and_presence(path: &Path, maps: &MapArgs) -> Result<(BuildMap<'static>, Option<Vec<bool>>)> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Requirement(format!("{name}: {error}")))?;
     if bytes.starts_with(map::MAGIC) {

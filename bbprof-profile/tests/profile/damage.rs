@@ -36,7 +36,7 @@ fn arrays_outside_their_bank_are_refused() {
     run.map.body.arrays.clear();
     assert!(matches!(run.profile(), Err(ProfileError::Placement { .. })));
     let (_, mut run) = example();
-    run.map.body.modules[0].manifest.truncate(100);
+    run.map.body.modules[0].manifest.to_mut().truncate(100);
     assert!(matches!(run.profile(), Err(ProfileError::Module { .. })));
 }
 

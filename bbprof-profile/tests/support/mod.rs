@@ -173,7 +173,7 @@ impl ModuleMaker {
 
 /// A linked image and one process of it.
 pub(crate) struct Run {
-    pub(crate) map: BuildMap,
+    pub(crate) map: BuildMap<'static>,
     pub(crate) counters: ImageCounters,
     pub(crate) processes: Vec<Process>,
 }
@@ -192,7 +192,7 @@ impl Run {
                     first += u64::from(array.len);
                 }
             }
-            linked.push(LinkedModule { origin: format!("{position}.o"), optional: *optional, manifest });
+            linked.push(LinkedModule { origin: format!("{position}.o"), optional: *optional, manifest: manifest.into() });
         }
         let layout = layout_digest(&arrays);
         let build_id: BuildId = Digest::of_parts(linked.iter().map(|module| &module.manifest[..]));

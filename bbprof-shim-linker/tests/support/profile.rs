@@ -10,14 +10,14 @@ use std::fs;
 
 /// The counts of one image.
 pub(crate) struct Counted {
-    pub(crate) map: BuildMap,
+    pub(crate) map: BuildMap<'static>,
     pub(crate) by_array: BTreeMap<Digest, Vec<u64>>,
     pub(crate) presence: Vec<bool>,
     pub(crate) flags: u32,
 }
 
 impl Workshop {
-    pub(crate) fn map(&self, output: &str) -> BuildMap {
+    pub(crate) fn map(&self, output: &str) -> BuildMap<'static> {
         BuildMap::decode(&fs::read(self.path(format!("{output}.bbmap"))).unwrap()).unwrap()
     }
 

@@ -79,7 +79,7 @@ impl Images {
     }
 
     /// The map of an image, and what to call it: the one in the profile, or the one that is found.
-    fn map_of(&mut self, counters: &ImageCounters) -> Result<(String, BuildMap)> {
+    fn map_of(&mut self, counters: &ImageCounters) -> Result<(String, BuildMap<'static>)> {
         let (name, bytes) = match &counters.map {
             Some(bytes) => (format!("build map in the profile of {}", counters.path), Cow::Borrowed(bytes.as_slice())),
             None => {
