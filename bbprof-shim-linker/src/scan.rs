@@ -1,4 +1,4 @@
-//! Finds the manifests in the inputs of a link, in parallel: only section tables and manifests are touched.
+//! Finds the manifests in the inputs of a link, in parallel where they are large: only section tables and manifests are touched.
 
 use crate::inputs::{FileKind, InputFile};
 use bbprof_format::FormatError;
@@ -10,6 +10,9 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use rayon::prelude::*;
 use std::collections::HashMap;
+
+/// Inputs of fewer bytes are scanned by one thread: to start others, and to have them around when mappings are removed, takes 0.6 ms. With 10 MB of SQLite's objects, one thread has done as early as two.
+const PARALLEL_BYTES: usize = 16 << 20;
 
 /// A manifest and where it was found.
 #[derive(Debug)]
@@ -56,11 +59,24 @@ pub(crate) enum ScanError {
 /// # Errors
 /// The first object, in link order, whose manifest cannot be used.
 pub(crate) fn scan(files: &[InputFile]) -> Result<Scan<'_>, ScanError> {
-    in_order(files.par_iter().map(scan_file).collect())
+    let size_bytes = files.iter().filter(|file| file.kind != FileKind::SharedLibrary).map(|file| file.bytes.len()).sum();
+    scan_each(files.iter().collect(), size_bytes, scan_file)
+}
+
+/// Scans all of these, which have so many bytes together.
+fn scan_each<'a, T: Send>(
+    all: Vec<T>,
+    size_bytes: usize,
+    scan: impl Fn(T) -> Result<Scan<'a>, ScanError> + Sync + Send,
+) -> Result<Scan<'a>, ScanError> {
+    if size_bytes < PARALLEL_BYTES {
+        return in_order(all.into_iter().map(scan));
+    }
+    in_order(all.into_par_iter().map(scan).collect::<Vec<_>>())
 }
 
 /// All together, or the first that is wrong.
-fn in_order<'a>(scans: Vec<Result<Scan<'a>, ScanError>>) -> Result<Scan<'a>, ScanError> {
+fn in_order<'a>(scans: impl IntoIterator<Item = Result<Scan<'a>, ScanError>>) -> Result<Scan<'a>, ScanError> {
     let mut all = Scan::default();
     for scan in scans {
         let scan = scan?;
@@ -87,13 +103,12 @@ fn scan_archive(file: &InputFile) -> Result<Scan<'_>, ScanError> {
     }
     let members: Vec<(&[u8], &[u8])> =
         archive.members().map_while(Result::ok).filter_map(|member| Some((member.name(), member.data(bytes).ok()?))).collect();
-    let per_member = members.par_iter().with_min_len(8).map(|(name, data)| {
+    scan_each(members, bytes.len(), |(name, data)| {
         if !data.starts_with(b"\x7fELF") {
             return Ok(Scan::default());
         }
         scan_object(data, file.optional, || format!("{}({})", file.origin, String::from_utf8_lossy(name)))
-    });
-    in_order(per_member.collect())
+    })
 }
 
 fn scan_object<'a>(bytes: &'a [u8], optional: bool, origin: impl Fn() -> String) -> Result<Scan<'a>, ScanError> {
