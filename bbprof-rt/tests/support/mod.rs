@@ -65,8 +65,8 @@ fn variant_flags(variant: &str) -> &'static [&'static str] {
 
 fn sources(variant: &str) -> Vec<String> {
     let list = std::fs::read_to_string(source("c/SOURCES")).unwrap();
-    let line = list.lines().find_map(|line| line.strip_prefix(&format!("{variant}: "))).expect("a line for each variant");
-    line.split_whitespace().map(str::to_owned).collect()
+    let line = |name: &str| list.lines().find_map(|line| line.strip_prefix(&format!("{name}: "))).expect("a line for each");
+    ["core", variant].iter().flat_map(|name| line(name).split_whitespace()).map(str::to_owned).collect()
 }
 
 /// Builds an archive of the runtime, with the compiler and warnings that users of the sources get.
