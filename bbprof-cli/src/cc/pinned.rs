@@ -41,7 +41,7 @@ pub(crate) fn clang_and_plugin(language: Language, options: &PluginOptions, is_p
     let mut question =
         vec![cache::stamp(&path)?, path.display().to_string(), cache::stamp(&installation.plugin_library())?, options.text()];
     for file in glue {
-        question.push(cache::stamp(&file)?);
+        question.push(cache::stamp_in_place(&file)?);
     }
     let index = cache::root()?.join("plugin/index").join(cache::name_of(question.iter().map(String::as_str)));
     if let Ok(answer) = std::fs::read(&index) {
