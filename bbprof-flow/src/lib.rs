@@ -30,7 +30,7 @@ mod spanning_tree;
 mod union_find;
 
 pub use cfg::{Cfg, CfgError, EdgeId, EdgeRole, Endpoint, FlowEdge, NodeId, Splitting};
-pub use check::{CheckError, check};
+pub use check::{CheckError, check, check_determined};
 pub use comes_back::{CallSummary, FunctionId, comes_back, comes_back_from_bounded_depth};
 pub use costs::{Costs, Weights};
 pub use counted_loops::CountedLoop;

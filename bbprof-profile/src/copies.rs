@@ -49,18 +49,17 @@ impl Image {
             let function = &module.functions[counts.function as usize];
             (function.linkage == Linkage::Comdat).then(|| module.string(function.symbol))
         };
-        let ran = |counts: &FunctionCounts| counts.nodes.iter().any(|count| *count > 0);
         for (position, counts) in solved.functions.iter().enumerate() {
             if let Some(symbol) = manifest(counts) {
                 let variant = variants.entry(symbol).or_insert((position, false));
-                variant.1 |= ran(counts);
+                variant.1 |= counts.is_executed;
             }
         }
         let mut position = 0;
         solved.functions.retain(|counts| {
             let keep = match manifest(counts).and_then(|symbol| variants.get(symbol)) {
                 None => true,
-                Some((_, true)) => ran(counts),
+                Some((_, true)) => counts.is_executed,
                 Some((first, false)) => *first == position,
             };
             position += 1;

@@ -2,6 +2,7 @@
 
 use crate::ProfileError;
 use crate::memo::Memo;
+use crate::prepared::PreparedFunctions;
 use crate::solve::Outcome;
 use bbprof_format::manifest::{ArrayHeader, Function, Manifest, Module};
 use bbprof_format::map::{ArrayPlacement, Bank, BuildMap};
@@ -27,6 +28,8 @@ pub struct Image {
     pub modules: Vec<LinkedModule>,
     /// Solutions that may serve again, where that is wanted.
     pub(crate) memo: Option<Memo<Outcome>>,
+    /// What solving needs, likewise.
+    pub(crate) prepared: Option<PreparedFunctions>,
 }
 
 /// One module of an image.
@@ -78,6 +81,7 @@ impl Image {
             global_counters: body.global_counters,
             modules,
             memo: None,
+            prepared: None,
         })
     }
 
@@ -89,13 +93,14 @@ impl Image {
         map.body.modules.par_iter().try_for_each(|linked| read_manifest(linked).map(drop))
     }
 
-    /// The same image, to solve counters of many processes: it remembers solutions.
+    /// The same image, to solve counters of many processes: it remembers solutions, and what they are derived from.
     #[must_use]
     pub fn for_many(mut self) -> Self {
         let positions = (0..)
             .zip(&self.modules)
             .flat_map(|(module, linked)| (0..linked.module.functions.len() as u32).map(move |function| (module, function)));
         self.memo = Some(Memo::new(positions));
+        self.prepared = Some(PreparedFunctions::new(&self.modules));
         self
     }
 

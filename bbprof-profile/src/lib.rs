@@ -35,6 +35,7 @@ mod mix;
 mod module_names;
 mod path_counters;
 mod path_view;
+mod prepared;
 mod profile;
 mod raw;
 mod reach;

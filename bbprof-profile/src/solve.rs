@@ -8,12 +8,14 @@ use crate::copies::Candidate;
 use crate::fault::Fault;
 use crate::interrupted::Explained;
 use crate::path_counters::PathCounters;
+use crate::prepared::Prepared;
 use crate::{Image, ProfileError, demangle, interrupted, interrupted_paths};
-use bbprof_flow::{Cfg, CounterPlan, Solution, check, solve};
+use bbprof_flow::{Cfg, CheckError, CounterPlan, Solution, check, check_determined, solve};
 use bbprof_format::manifest::{Function, Site};
 use bbprof_format::merged::ImageCounters;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How often each path was taken, by path number; paths that were not are left out.
 pub type PathCounts = BTreeMap<u64, i128>;
@@ -29,6 +31,8 @@ pub struct FunctionCounts {
     pub name: String,
     /// Activations: executions of X -> entry.
     pub entries: u64,
+    /// Whether any node was executed.
+    pub is_executed: bool,
     /// Executed LLVM IR instructions: the sum over its nodes of count times instructions.
     pub instructions: u128,
     /// Executions, by node.
@@ -62,8 +66,8 @@ pub struct Inexact {
 /// The counts of one image.
 #[derive(Debug, Default)]
 pub struct SolvedImage {
-    /// The functions that are in the image, in the order of the build map.
-    pub functions: Vec<FunctionCounts>,
+    /// The functions that are in the image, in the order of the build map; profiles that were solved with one [`Image`] share what is the same in them.
+    pub functions: Vec<Arc<FunctionCounts>>,
     /// The functions without counts, in the same order.
     pub inexact: Vec<Inexact>,
     /// Functions in which activations were interrupted, so that their counters are no flow: they have counts, and words that say how much they may be off.
@@ -136,8 +140,10 @@ impl Image {
             memo.get_or_solve((candidate.module, candidate.function), values, || self.solve_function(candidate, counters));
         match outcome {
             // The copies are those of this process's modules.
-            Outcome::Solved { counts, interrupted, compared, differences } => {
-                let counts = FunctionCounts { copies: candidate.copies, ..counts };
+            Outcome::Solved { mut counts, interrupted, compared, differences } => {
+                if counts.copies != candidate.copies {
+                    Arc::make_mut(&mut counts).copies = candidate.copies;
+                }
                 Outcome::Solved { counts, interrupted, compared, differences }
             }
             Outcome::Inexact(inexact) => Outcome::Inexact(inexact),
@@ -169,9 +175,12 @@ impl Image {
             return Outcome::Inexact(inexact(name, None, format!("{lost} executions of paths were not recorded: {why}")));
         }
         let counts_paths = function.paths.is_some();
+        // Functions that no process executes are solved once anyway.
+        let prepared = self.prepared.as_ref().filter(|_| !counts_paths && planned.iter().any(|count| *count > 0));
+        let prepared = prepared.and_then(|prepared| prepared.get(candidate.module, candidate.function, function));
         let counters =
             counts_paths.then(|| PathCounters::new(function, of_paths, linked.hashed_paths(function, counters), of_sites));
-        let (Counts { solution, paths }, interrupted) = match counts_of(function, planned, counters.as_ref()) {
+        let (Counts { solution, paths }, interrupted) = match counts_of(function, planned, counters.as_ref(), prepared) {
             Ok(counts) => (counts, None),
             Err(fault) => match explained(function, planned, counters.as_ref()) {
                 Some(Explained { words, blocks, solution, paths }) => {
@@ -191,20 +200,21 @@ impl Image {
             function: candidate.function,
             name,
             entries: entries(function, &solution),
+            is_executed: solution.nodes.iter().any(|count| *count > 0),
             instructions: instructions(function, &solution),
             nodes: solution.nodes,
             edges: solution.edges,
             paths,
             copies: candidate.copies,
         };
-        Outcome::Solved { counts, interrupted, compared: checks.len() as u64, differences }
+        Outcome::Solved { counts: Arc::new(counts), interrupted, compared: checks.len() as u64, differences }
     }
 }
 
 /// What solving a function gave.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    Solved { counts: FunctionCounts, interrupted: Option<Inexact>, compared: u64, differences: Vec<Inexact> },
+    Solved { counts: Arc<FunctionCounts>, interrupted: Option<Inexact>, compared: u64, differences: Vec<Inexact> },
     Inexact(Inexact),
 }
 
@@ -214,9 +224,17 @@ struct Counts {
     paths: Option<PathCounts>,
 }
 
-fn counts_of(function: &Function, planned: &[u64], counters: Option<&PathCounters<'_>>) -> Result<Counts, Fault> {
+fn counts_of(
+    function: &Function,
+    planned: &[u64],
+    counters: Option<&PathCounters<'_>>,
+    prepared: Option<&Prepared>,
+) -> Result<Counts, Fault> {
     let Some((counters, numbering)) = counters.zip(function.path_numbering()) else {
-        let solution = solve_and_check(&function.cfg()?, &function.plan(), planned)?;
+        let solution = match prepared {
+            Some(prepared) => solve_prepared(prepared, planned)?,
+            None => solve_and_check(&function.cfg()?, &function.plan(), planned)?,
+        };
         return Ok(Counts { solution, paths: None });
     };
     let (solution, paths) = counters.solve(&numbering?)?;
@@ -226,8 +244,19 @@ fn counts_of(function: &Function, planned: &[u64], counters: Option<&PathCounter
 /// Solves counters of nodes and edges, and has the solution checked.
 pub(crate) fn solve_and_check(cfg: &Cfg, plan: &CounterPlan, counts: &[u64]) -> Result<Solution, Fault> {
     let solution = solve(cfg, plan, counts)?;
-    check(cfg, plan, counts, &solution).map_err(|e| format!("the checker refuses the solution: {e}"))?;
+    check(cfg, plan, counts, &solution).map_err(refused)?;
     Ok(solution)
+}
+
+/// Likewise, with what is known of the function.
+fn solve_prepared(Prepared { cfg, plan, determined }: &Prepared, counts: &[u64]) -> Result<Solution, Fault> {
+    let solution = solve(cfg, plan, counts)?;
+    check_determined(cfg, plan, counts, &solution, determined).map_err(refused)?;
+    Ok(solution)
+}
+
+fn refused(error: CheckError) -> Fault {
+    format!("the checker refuses the solution: {error}").into()
 }
 
 /// What the counters say if activations were interrupted, when that explains them.

@@ -128,7 +128,7 @@ impl<'p> FunctionView<'p> {
     /// Whether any of it ran.
     #[must_use]
     pub fn is_executed(&self) -> bool {
-        self.counts.nodes.iter().any(|count| *count > 0)
+        self.counts.is_executed
     }
 
     /// Number of its blocks.
