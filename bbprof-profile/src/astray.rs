@@ -3,9 +3,10 @@
 //! What follows a call in its node counts as executed when the compiler knows that the call comes back: by the definition that it sees, or by the
 //! standard's promises of a library function. Another function of that name may be linked or loaded in its place.
 
-use crate::calls::{CallTable, Key, functions, key};
+use crate::calls::CallTable;
 use crate::{FunctionView, Profile};
-use bbprof_format::manifest::{Callee, Edge, EdgeKind, Module, Node};
+use bbprof_format::manifest::{CallSite, Callee, Edge, EdgeKind, Module, Node, StringId};
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 /// A function that did not return from some calls, and a caller that was compiled as if it always did.
@@ -20,31 +21,30 @@ pub(crate) struct Astray<'p> {
 
 /// Such functions, each with its first such caller, in the order of the callers; a function that ends with a call of one has not returned either, and
 /// comes behind it.
-pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
-    let mut vanished = vanished(profile);
+pub(crate) fn astray<'p>(profile: &'p Profile, table: &CallTable<'p>) -> Vec<Astray<'p>> {
+    let mut vanished = vanished(profile, table);
     let mut found = Vec::new();
     if vanished.is_empty() {
         return found;
     }
-    let table = CallTable::of(profile);
     let mut told = HashSet::new();
     loop {
         let mut followers = Vec::new();
-        for (image, function) in functions(profile).filter(|(_, function)| function.is_executed()) {
-            for trusted in trusted_calls(function) {
-                let callee = table.callee(image, function.counts.module, trusted.symbol);
-                let Some((view, number)) = vanished.get(&callee).filter(|_| table.reaches(image, &callee)) else { continue };
-                if !trusted.has_code_behind {
-                    followers.push((key(image, &function), (function, *number)));
+        for (number, image, function) in table.functions(profile).filter(|(_, _, function)| function.is_executed()) {
+            let known = |symbol| table.target(image, function.counts.module, symbol).filter(|callee| vanished.contains_key(callee));
+            for (callee, has_code_behind) in trusted_calls(function, known) {
+                let (view, activations) = vanished[&callee];
+                if !has_code_behind {
+                    followers.push((number, (function, activations)));
                 } else if told.insert(callee) {
                     let (symbol, name) = (view.symbol(), view.name());
-                    found.push(Astray { symbol, name, vanished: *number, caller: function.name() });
+                    found.push(Astray { symbol, name, vanished: activations, caller: function.name() });
                 }
             }
         }
         let known = vanished.len();
-        for (key, follower) in followers {
-            vanished.entry(key).or_insert(follower);
+        for (number, follower) in followers {
+            vanished.entry(number).or_insert(follower);
         }
         if vanished.len() == known {
             return found;
@@ -52,10 +52,11 @@ pub(crate) fn astray(profile: &Profile) -> Vec<Astray<'_>> {
     }
 }
 
-/// The functions some of whose activations left otherwise than by returning, and how many did.
-fn vanished(profile: &Profile) -> HashMap<Key<'_>, (FunctionView<'_>, i128)> {
-    let mut vanished: HashMap<Key<'_>, (FunctionView<'_>, i128)> = HashMap::new();
-    for (image, function) in functions(profile) {
+/// The functions some of whose activations left otherwise than by returning, by number, and how many did.
+fn vanished<'p>(profile: &'p Profile, table: &CallTable<'p>) -> HashMap<usize, (FunctionView<'p>, i128)> {
+    let mut vanished: HashMap<usize, (FunctionView<'_>, i128)> = HashMap::new();
+    // Where nothing was executed nothing left, either.
+    for (number, _, function) in table.functions(profile).filter(|(_, _, function)| function.is_executed()) {
         let leaves = |edge: &Edge| {
             let ends = |opcode: &str| ["unreachable", "resume"].contains(&opcode);
             let opcodes = || edge.from.into_iter().flat_map(|node| &function.manifest.nodes[node as usize].opcodes);
@@ -66,39 +67,53 @@ fn vanished(profile: &Profile) -> HashMap<Key<'_>, (FunctionView<'_>, i128)> {
         let taken = edges.filter_map(|(edge, count)| Some((edge, count.filter(|count| *count != 0)?)));
         let sum: i128 = taken.filter(|(edge, _)| leaves(edge)).map(|(_, count)| count).sum();
         if sum > 0 {
-            vanished.entry(key(image, &function)).or_insert((function, 0)).1 += sum;
+            vanished.entry(number).or_insert((function, 0)).1 += sum;
         }
     }
     vanished
 }
 
-/// An executed call by name that ends no node.
-struct TrustedCall<'p> {
-    symbol: &'p str,
-    /// Whether its node counts something behind it.
-    has_code_behind: bool,
+/// The executed calls of a function that end no node, as far as `known` knows the number of the callee; and whether their node counts something behind them.
+fn trusted_calls(function: FunctionView<'_>, known: impl Fn(StringId) -> Option<usize>) -> Vec<(usize, bool)> {
+    let nodes = &function.manifest.nodes;
+    let reached = |call: &CallSite| match call.callee {
+        Callee::Symbol(symbol) => known(symbol),
+        Callee::Indirect | Callee::Asm => None,
+    };
+    let ends = LazyCell::new(|| Ends::of(function));
+    let mut trusted = Vec::new();
+    for (position, node) in nodes.iter().enumerate().filter(|(position, _)| function.counts.nodes[*position] > 0) {
+        let calls = node.calls.iter().enumerate().filter_map(|(order, call)| Some((order + 1 == node.calls.len(), reached(call)?)));
+        for (is_last, callee) in calls {
+            if !is_last {
+                trusted.push((callee, true));
+            } else if !ends.is_cut[position] {
+                trusted.push((callee, ends.leads_to_code[position] || has_code_behind_its_call(function.module, node)));
+            }
+        }
+    }
+    trusted
 }
 
-fn trusted_calls(function: FunctionView<'_>) -> impl Iterator<Item = TrustedCall<'_>> {
-    let nodes = &function.manifest.nodes;
-    let mut is_cut = vec![false; nodes.len()];
-    let mut leads_to_code = vec![false; nodes.len()];
-    for edge in &function.manifest.edges {
-        let Some(from) = edge.from else { continue };
-        is_cut[from as usize] |= matches!(edge.kind, EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind);
-        leads_to_code[from as usize] |= edge.to.is_some_and(|to| !only_returns(function.module, &nodes[to as usize]));
+/// How the nodes of a function end, by node.
+struct Ends {
+    /// In a call that may not come back.
+    is_cut: Vec<bool>,
+    /// By going on to a node that does more than return.
+    leads_to_code: Vec<bool>,
+}
+
+impl Ends {
+    fn of(function: FunctionView<'_>) -> Self {
+        let nodes = &function.manifest.nodes;
+        let (mut is_cut, mut leads_to_code) = (vec![false; nodes.len()], vec![false; nodes.len()]);
+        for edge in &function.manifest.edges {
+            let Some(from) = edge.from else { continue };
+            is_cut[from as usize] |= matches!(edge.kind, EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind);
+            leads_to_code[from as usize] |= edge.to.is_some_and(|to| !only_returns(function.module, &nodes[to as usize]));
+        }
+        Self { is_cut, leads_to_code }
     }
-    let calling = (0..nodes.len()).filter(move |node| function.counts.nodes[*node] > 0 && !nodes[*node].calls.is_empty());
-    calling.flat_map(move |position| {
-        let (node, is_cut, leads_to_code) = (&nodes[position], is_cut[position], leads_to_code[position]);
-        let last = node.calls.len() - 1;
-        let trusted = if is_cut { last } else { last + 1 };
-        node.calls[..trusted].iter().enumerate().filter_map(move |(position, call)| {
-            let Callee::Symbol(symbol) = call.callee else { return None };
-            let has_code_behind = position < last || leads_to_code || has_code_behind_its_call(function.module, node);
-            Some(TrustedCall { symbol: function.module.string(symbol), has_code_behind })
-        })
-    })
 }
 
 /// Whether a node does nothing but return: what is counted there of a tail call in front of it is counted before the call.

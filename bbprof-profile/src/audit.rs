@@ -1,7 +1,7 @@
 //! What in a profile is not exact, and why: nothing of it is left out, and nothing else makes a profile inexact.
 
 use crate::astray::astray;
-use crate::calls::missing_entries;
+use crate::calls::{CallTable, missing_entries};
 use crate::{Inexact, Profile};
 use bbprof_format::manifest::Function;
 use std::fmt;
@@ -82,7 +82,8 @@ impl Profile {
             exceptions.extend(image.solved.interrupted.iter().map(|inexact| exception(ExceptionKind::Interrupted, inexact)));
             exceptions.extend(image.solved.differences.iter().map(|inexact| exception(ExceptionKind::Difference, inexact)));
         }
-        exceptions.extend(missing_entries(self).into_iter().map(|missing| Exception {
+        let calls = CallTable::of(self);
+        exceptions.extend(missing_entries(self, &calls).into_iter().map(|missing| Exception {
             kind: ExceptionKind::Calls,
             symbol: missing.symbol.to_owned(),
             name: missing.name.to_owned(),
@@ -94,7 +95,7 @@ impl Profile {
                 if missing.entries == 0 { REDIRECTED } else { "" }
             ),
         }));
-        exceptions.extend(astray(self).into_iter().map(|astray| Exception {
+        exceptions.extend(astray(self, &calls).into_iter().map(|astray| Exception {
             kind: ExceptionKind::Calls,
             symbol: astray.symbol.to_owned(),
             name: astray.name.to_owned(),

@@ -6,10 +6,10 @@
 //! node, so an activation that was about to make a call when a snapshot was taken is the one way to have a call without its entry; such processes
 //! carry a caveat.
 
-use crate::image::LinkedModule;
+use crate::image::WRAPPER;
 use crate::uncounted::{Uncounted, Visibility};
 use crate::{FunctionView, Profile};
-use bbprof_format::manifest::Callee;
+use bbprof_format::manifest::{Callee, StringId};
 use bbprof_format::merged::Process;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -27,42 +27,49 @@ pub(crate) type Key<'p> = (Visibility, &'p str);
 
 /// Entries and direct calls of every function whose counters are a flow.
 pub(crate) struct CallTable<'p> {
-    /// Entries, and calls that are seen.
-    sums: HashMap<Key<'p>, (u128, u128)>,
-    /// The images that have functions of a name.
-    definitions: HashMap<&'p str, BTreeSet<usize>>,
+    /// What functions are called by, numbered in the order of the profile.
+    numbers: HashMap<Key<'p>, usize>,
+    /// By number: entries, and calls that are seen.
+    sums: Vec<(u128, u128)>,
+    /// Numbers of functions that all images see, each with an image that has it; ascending.
+    definitions: Vec<(usize, usize)>,
+    /// The numbers of [`functions`], in their order.
+    of_functions: Vec<usize>,
     /// The images that processes had in common, by position, each set once.
     processes: BTreeSet<BTreeSet<usize>>,
     /// What calls may reach instead.
     uncounted: Uncounted<'p>,
     /// Images, and the names that `__wrap_` stands in front of in the name of one of their functions.
     wrapped: HashSet<(usize, &'p str)>,
+    /// By image, module and symbol, as far as executed code calls it: the number of the function that is reached, if it is known to be one of these.
+    targets: Vec<Vec<Vec<Option<Option<usize>>>>>,
 }
 
 impl<'p> CallTable<'p> {
     /// Counts the entries and calls of a profile.
     pub(crate) fn of(profile: &'p Profile) -> Self {
-        let uncounted = Uncounted::of(profile, |image| image.solved.inexact.iter().chain(&image.solved.interrupted).collect());
-        let wrapped = wrapped(profile).collect();
-        let mut table =
-            Self { sums: HashMap::new(), definitions: HashMap::new(), processes: image_sets(profile), uncounted, wrapped };
+        let mut table = Self {
+            numbers: HashMap::new(),
+            sums: Vec::new(),
+            definitions: Vec::new(),
+            of_functions: Vec::new(),
+            processes: image_sets(profile),
+            uncounted: Uncounted::of(profile, |image| image.solved.inexact.iter().chain(&image.solved.interrupted).collect()),
+            wrapped: wrapped(profile).collect(),
+            targets: profile.images.iter().map(|image| vec![Vec::new(); image.image.modules.len()]).collect(),
+        };
         for (image, function) in functions(profile) {
-            let key = key(image, &function);
-            if key.0 == Visibility::Everywhere {
-                table.definitions.entry(key.1).or_default().insert(image);
-            }
-            table.sums.entry(key).or_default().0 += u128::from(function.counts.entries);
+            table.add_entries(image, &function);
         }
-        for (image, function) in functions(profile) {
+        table.definitions.sort_unstable();
+        for (image, function) in functions(profile).filter(|(_, function)| function.is_executed()) {
             let nodes = function.manifest.nodes.iter().zip(&function.counts.nodes);
             for (node, count) in nodes.filter(|(_, count)| **count > 0) {
                 for call in &node.calls {
-                    let Callee::Symbol(symbol) = call.callee else { continue };
-                    let callee = table.callee(image, function.counts.module, function.module.string(symbol));
-                    if table.reaches(image, &callee)
-                        && let Some((_, calls)) = table.sums.get_mut(&callee)
+                    if let Callee::Symbol(symbol) = call.callee
+                        && let Some(number) = table.find_target(image, &function, symbol)
                     {
-                        *calls += u128::from(*count);
+                        table.sums[number].1 += u128::from(*count);
                     }
                 }
             }
@@ -70,10 +77,47 @@ impl<'p> CallTable<'p> {
         table
     }
 
+    fn add_entries(&mut self, image: usize, function: &FunctionView<'p>) {
+        let key = key(image, function);
+        let number = *self.numbers.entry(key).or_insert(self.sums.len());
+        if number == self.sums.len() {
+            self.sums.push((0, 0));
+        }
+        self.sums[number].0 += u128::from(function.counts.entries);
+        if key.0 == Visibility::Everywhere {
+            self.definitions.push((number, image));
+        }
+        self.of_functions.push(number);
+    }
+
+    /// The target of calls to a symbol from the module of a function; looked for once.
+    fn find_target(&mut self, image: usize, function: &FunctionView<'p>, symbol: StringId) -> Option<usize> {
+        let targets = &self.targets[image][function.counts.module as usize];
+        if let Some(Some(target)) = targets.get(symbol.0 as usize) {
+            return *target;
+        }
+        let callee = self.callee(image, function.counts.module, function.module.string(symbol));
+        let target = self.numbers.get(&callee).copied().filter(|_| self.reaches(image, &callee));
+        let targets = &mut self.targets[image][function.counts.module as usize];
+        targets.resize(function.module.strings.len(), None);
+        targets[symbol.0 as usize] = Some(target);
+        target
+    }
+
+    /// The number of the function that executed calls to a symbol from a module reach, if it is known to be one of these.
+    pub(crate) fn target(&self, image: usize, module: u32, symbol: StringId) -> Option<usize> {
+        self.targets[image][module as usize].get(symbol.0 as usize).copied().flatten().flatten()
+    }
+
+    /// [`functions`] of the profile, each with its number: copies of one function have the same.
+    pub(crate) fn functions(&self, profile: &'p Profile) -> impl Iterator<Item = (usize, usize, FunctionView<'p>)> {
+        functions(profile).zip(&self.of_functions).map(|((image, function), number)| (*number, image, function))
+    }
+
     /// Whom a call to a symbol from a module reaches.
     pub(crate) fn callee(&self, image: usize, module: u32, symbol: &'p str) -> Key<'p> {
         let is_there =
-            |visibility: &Visibility| self.sums.contains_key(&(*visibility, symbol)) || self.uncounted.has(*visibility, symbol);
+            |visibility: &Visibility| self.numbers.contains_key(&(*visibility, symbol)) || self.uncounted.has(*visibility, symbol);
         let near = [Visibility::Module(image, module), Visibility::Image(image)].into_iter().find(is_there);
         (near.unwrap_or(Visibility::Everywhere), symbol)
     }
@@ -86,15 +130,18 @@ impl<'p> CallTable<'p> {
         if callee.0 != Visibility::Everywhere {
             return true;
         }
-        let Some(images) = self.definitions.get(callee.1) else { return false };
+        let Some(number) = self.numbers.get(callee) else { return false };
+        let first = self.definitions.partition_point(|(defined, _)| defined < number);
+        let images = || self.definitions[first..].iter().take_while(|(defined, _)| defined == number).map(|(_, image)| *image);
         let mut processes = self.processes.iter().filter(|process| process.contains(&image));
-        images.contains(&image)
-            || (!self.uncounted.has_image(image, callee.1) && processes.all(|process| !process.is_disjoint(images)))
+        images().any(|having| having == image)
+            || (!self.uncounted.has_image(image, callee.1)
+                && processes.all(|process| images().any(|image| process.contains(&image))))
     }
 
     /// Entries of the function, and direct calls of it.
     pub(crate) fn sums(&self, key: &Key<'p>) -> Option<(u128, u128)> {
-        self.sums.get(key).copied()
+        self.numbers.get(key).map(|number| self.sums[*number])
     }
 }
 
@@ -104,13 +151,11 @@ fn image_sets(profile: &Profile) -> BTreeSet<BTreeSet<usize>> {
     profile.processes.iter().map(of_process).collect()
 }
 
-/// See [`CallTable::wrapped`]; functions without counts are as good as any.
+/// See [`CallTable::wrapped`].
 fn wrapped(profile: &Profile) -> impl Iterator<Item = (usize, &str)> {
     profile.images.iter().enumerate().flat_map(|(image, profiled)| {
-        profiled.modules().flat_map(move |(_, LinkedModule { module, .. })| {
-            let counted = module.functions.iter().map(|function| function.symbol);
-            let all = counted.chain(module.skipped.iter().map(|skipped| skipped.symbol));
-            all.filter_map(move |symbol| Some((image, module.string(symbol).strip_prefix("__wrap_")?)))
+        profiled.modules().flat_map(move |(_, linked)| {
+            linked.wrappers.iter().filter_map(move |symbol| Some((image, linked.module.string(*symbol).strip_prefix(WRAPPER)?)))
         })
     })
 }
@@ -130,13 +175,12 @@ pub(crate) fn key<'p>(image: usize, function: &FunctionView<'p>) -> Key<'p> {
 }
 
 /// The functions with fewer entries than direct calls, in the order of the profile.
-pub(crate) fn missing_entries(profile: &Profile) -> Vec<MissingEntries<'_>> {
-    let mut table = CallTable::of(profile);
+pub(crate) fn missing_entries<'p>(profile: &'p Profile, table: &CallTable<'p>) -> Vec<MissingEntries<'p>> {
     let mut missing = Vec::new();
-    for (image, function) in functions(profile) {
-        if let Some((entries, calls)) = table.sums.remove(&key(image, &function))
-            && calls > entries
-        {
+    let mut told = HashSet::new();
+    for (number, _, function) in table.functions(profile) {
+        let (entries, calls) = table.sums[number];
+        if calls > entries && told.insert(number) {
             missing.push(MissingEntries { symbol: function.symbol(), name: function.name(), calls, entries });
         }
     }

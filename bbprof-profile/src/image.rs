@@ -4,12 +4,15 @@ use crate::ProfileError;
 use crate::memo::Memo;
 use crate::prepared::PreparedFunctions;
 use crate::solve::Outcome;
-use bbprof_format::manifest::{ArrayHeader, Function, Manifest, Module};
+use bbprof_format::manifest::{ArrayHeader, Function, Manifest, Module, StringId};
 use bbprof_format::map::{ArrayPlacement, Bank, BuildMap};
 use bbprof_format::merged::ImageCounters;
 use bbprof_format::{BuildId, Digest, HashedPath};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
+
+/// What the name of a function begins with that the linker's `--wrap` puts in another's place.
+pub(crate) const WRAPPER: &str = "__wrap_";
 
 /// One linked image, ready to solve counters of its processes.
 #[derive(Debug)]
@@ -41,6 +44,12 @@ pub struct LinkedModule {
     pub optional: Option<u32>,
     /// What the plugin knew of it.
     pub module: Module,
+    /// The strings that name its source files, in the order in which its locations and functions do.
+    pub(crate) files: Vec<StringId>,
+    /// Its compilation units; `None` is the module itself.
+    pub(crate) units: Vec<Option<StringId>>,
+    /// The names of its functions that begin with `__wrap_`.
+    pub(crate) wrappers: Vec<StringId>,
     /// Where its counter arrays are; `None` for an array without counters.
     placements: Vec<Option<ArrayPlacement>>,
     /// The names of its counter arrays.
@@ -68,7 +77,16 @@ impl Image {
                 };
                 let placements = arrays.iter().map(|array| place(*array, &placements, bank_len)).collect::<Result<_, _>>();
                 match placements {
-                    Ok(placements) => Ok(LinkedModule { origin, optional: linked.optional, module, placements, arrays }),
+                    Ok(placements) => Ok(LinkedModule {
+                        origin,
+                        optional: linked.optional,
+                        files: files_of(&module),
+                        units: units_of(&module),
+                        wrappers: wrappers_of(&module),
+                        module,
+                        placements,
+                        arrays,
+                    }),
                     Err(what) => Err(ProfileError::Placement { origin, what }),
                 }
             })
@@ -132,6 +150,27 @@ impl Image {
 
 fn read_manifest<'m>(linked: &'m bbprof_format::map::LinkedModule<'_>) -> Result<Manifest<'m>, ProfileError> {
     Manifest::read(&linked.manifest).map_err(|fault| ProfileError::Module { origin: linked.origin.clone(), fault })
+}
+
+fn files_of(module: &Module) -> Vec<StringId> {
+    let mut is_known = vec![false; module.strings.len()];
+    let located = module.locations.iter().map(|location| location.file);
+    let named = located.chain(module.functions.iter().filter_map(|function| function.file));
+    named.filter(|file| !std::mem::replace(&mut is_known[file.0 as usize], true)).collect()
+}
+
+fn units_of(module: &Module) -> Vec<Option<StringId>> {
+    let units: HashSet<Option<StringId>> = module.functions.iter().map(|function| function.unit).chain([None]).collect();
+    let mut units: Vec<_> = units.into_iter().collect();
+    units.sort_unstable();
+    units
+}
+
+/// Functions without counts are as good as any.
+fn wrappers_of(module: &Module) -> Vec<StringId> {
+    let counted = module.functions.iter().map(|function| function.symbol);
+    let all = counted.chain(module.skipped.iter().map(|skipped| skipped.symbol));
+    all.filter(|symbol| module.string(*symbol).starts_with(WRAPPER)).collect()
 }
 
 /// Where an array is, proven to lie inside its bank.

@@ -4,7 +4,7 @@ use crate::Image;
 use crate::profile::ProfiledImage;
 use crate::source::absolute;
 use bbprof_format::manifest::{Module, StringId};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// By position of the module in its image and by compilation unit: names that are longer than the compiler's.
 pub(crate) type ModuleNames = HashMap<(u32, Option<StringId>), String>;
@@ -34,9 +34,5 @@ pub(crate) fn name_modules(images: &mut [ProfiledImage]) {
 
 /// All compilation units of an image, each with its module and that one's position.
 fn units(image: &Image) -> impl Iterator<Item = (u32, &Module, Option<StringId>)> {
-    (0..).zip(&image.modules).flat_map(|(position, linked)| {
-        let units = linked.module.functions.iter().map(|function| function.unit);
-        let units: HashSet<Option<StringId>> = units.chain([None]).collect();
-        units.into_iter().map(move |unit| (position, &linked.module, unit))
-    })
+    (0..).zip(&image.modules).flat_map(|(position, linked)| linked.units.iter().map(move |unit| (position, &linked.module, *unit)))
 }

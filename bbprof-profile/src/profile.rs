@@ -103,7 +103,7 @@ impl Profile {
         let mut images = Vec::with_capacity(parts.len());
         for (image, counters) in parts {
             let solved = image.solve(&counters)?;
-            let module_files = image.modules.iter().map(|linked| name_files(&linked.module, &mut files)).collect();
+            let module_files = image.modules.iter().map(|linked| name_files(linked, &mut files)).collect();
             images.push(ProfiledImage {
                 path: counters.path,
                 image,
@@ -183,14 +183,11 @@ impl Profile {
 }
 
 /// Gives every source file that a module names its place among the files of the profile.
-fn name_files(module: &bbprof_format::manifest::Module, files: &mut Files) -> Vec<Option<FileId>> {
+fn name_files(linked: &LinkedModule, files: &mut Files) -> Vec<Option<FileId>> {
+    let module = &linked.module;
     let mut ids = vec![None; module.strings.len()];
-    let named = module.locations.iter().map(|location| location.file);
-    for id in named.chain(module.functions.iter().filter_map(|function| function.file)) {
-        let slot = &mut ids[id.0 as usize];
-        if slot.is_none() {
-            *slot = Some(files.add(&module.directory, module.string(id)));
-        }
+    for file in &linked.files {
+        ids[file.0 as usize] = Some(files.add(&module.directory, module.string(*file)));
     }
     for checksum in &module.checksums {
         if let Some(file) = ids[checksum.file.0 as usize] {
