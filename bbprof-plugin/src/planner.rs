@@ -259,7 +259,7 @@ fn place(
     if options.without.loops {
         weights.counted_loops.clear();
     }
-    let costs = if options.without.costs { Costs::INCREMENTS_ALONE } else { Costs::default() };
+    let costs = if options.without.costs { Costs::INCREMENTS_ALONE } else { Costs::of_function(cfg.num_nodes()) };
     let check = if options.check { check_sites(&cfg) } else { Vec::new() };
     let placement = match options.mode {
         CounterMode::Edges | CounterMode::Check => Placement::Tree,

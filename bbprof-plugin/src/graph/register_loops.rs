@@ -10,7 +10,7 @@
 
 use super::Graph;
 use crate::view::{self, TightLoop};
-use bbprof_flow::CounterSite;
+use bbprof_flow::{CounterSite, is_giant};
 use bbprof_format::manifest::Edge;
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ pub(crate) struct Tight {
     largest: u32,
     /// If they go through memory by chunks: such loops are made to have few turns.
     largest_of_chunks: u32,
-    /// In giants: functions of so many nodes that what the register allocator makes of them moves by more than counters cost.
+    /// In giants, see [`is_giant`].
     largest_in_giants: u32,
     /// In the shortest turn without a call, of a loop that has longer ones, or some with calls. Not in giants.
     largest_shortest: u32,
@@ -48,9 +48,6 @@ impl Tight {
     }
 }
 
-/// Interpreters have loops of that many nodes: `sqlite3VdbeExec`, `_PyEval_EvalFrameDefault`.
-const GIANT: usize = 1000;
-
 /// Turns, measured or estimated, from which on a loop is worth more instructions at its entry.
 const LEAST_TURNS: u64 = 8;
 
@@ -59,7 +56,7 @@ pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterS
     let nodes = &graph.nodes;
     let mut chosen = vec![0; sites.len()];
     for (tight_loop, number) in view.tight_loops.iter().zip(1..) {
-        if !tight.takes(tight_loop, nodes.len() > GIANT) {
+        if !tight.takes(tight_loop, is_giant(nodes.len())) {
             continue;
         }
         let blocks: HashSet<u32> = view.blocks_of_loop(tight_loop).iter().copied().collect();
