@@ -31,6 +31,7 @@ pub(crate) const TEST: &[Need] = &[
     need("autoconf", "autoconf"),
     need("automake", "automake"),
     need("libtool", "libtoolize"),
+    need("patchelf", "patchelf"),
     need("pkg-config", "pkg-config"),
     need("ccache", "ccache"),
     need("lld-22", "ld.lld-22"),
