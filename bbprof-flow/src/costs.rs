@@ -13,15 +13,30 @@ pub struct Weights {
     pub edges: Vec<u64>,
     /// Loops whose turns are known in front of them, each by another edge.
     pub counted_loops: Vec<CountedLoop>,
-    /// By `EdgeId`, how many variables move while the edge is taken, if it has code of its own. Empty: none on any.
-    pub copies: Vec<u32>,
+    /// By `EdgeId`, what code of its own brings with it. Empty: a jump on each.
+    pub splits: Vec<Split>,
+}
+
+/// What the program executes besides code that stands on an edge, each time the edge is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Split {
+    /// A jump from there to the edge's target.
+    pub jumps: bool,
+    /// How many variables move.
+    pub copies: u32,
+}
+
+impl Default for Split {
+    fn default() -> Self {
+        Self { jumps: true, copies: 0 }
+    }
 }
 
 impl Weights {
     /// The same weight everywhere: placement then saves counters and splits, knowing nothing of frequencies.
     #[must_use]
     pub fn uniform(cfg: &Cfg) -> Self {
-        Self { nodes: vec![1; cfg.num_nodes()], edges: vec![1; cfg.num_edges()], counted_loops: Vec::new(), copies: Vec::new() }
+        Self { nodes: vec![1; cfg.num_nodes()], edges: vec![1; cfg.num_edges()], counted_loops: Vec::new(), splits: Vec::new() }
     }
 }
 
@@ -79,8 +94,9 @@ impl Costs {
 
     /// A counter in a block of its own on this edge. It saturates where no real price is.
     pub(crate) fn critical_edge(&self, weights: &Weights, edge: EdgeId) -> u128 {
-        let copies = weights.copies.get(edge.index()).copied().unwrap_or(0);
-        let one = u128::from(self.increment) + u128::from(self.jump) + u128::from(copies) * u128::from(self.copy);
+        let Split { jumps, copies } = weights.splits.get(edge.index()).copied().unwrap_or_default();
+        let jump = if jumps { self.jump } else { 0 };
+        let one = u128::from(self.increment) + u128::from(jump) + u128::from(copies) * u128::from(self.copy);
         u128::from(weights.edges[edge.index()]).saturating_mul(one).saturating_add(u128::from(self.size))
     }
 

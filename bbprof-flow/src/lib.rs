@@ -32,7 +32,7 @@ mod union_find;
 pub use cfg::{Cfg, CfgError, EdgeId, EdgeRole, Endpoint, FlowEdge, NodeId, Splitting};
 pub use check::{CheckError, check, check_determined};
 pub use comes_back::{CallSummary, FunctionId, comes_back, comes_back_from_bounded_depth};
-pub use costs::{Costs, Weights, is_giant};
+pub use costs::{Costs, Split, Weights, is_giant};
 pub use counted_loops::CountedLoop;
 pub use determined::{Determined, determined};
 pub use interrupted::{Interruptions, Place, interruptions, solve_interrupted};

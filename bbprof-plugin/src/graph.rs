@@ -16,7 +16,7 @@ mod endless;
 pub(crate) mod register_loops;
 
 use crate::view;
-use bbprof_flow::Weights;
+use bbprof_flow::{Split, Weights, is_giant};
 use bbprof_format::manifest::{CounterMode, Edge, EdgeKind};
 use counted_loops::CountedLoop;
 
@@ -44,8 +44,8 @@ pub(crate) struct Graph {
     pub are_measured: bool,
     /// Loops whose turns are known in front of them.
     pub counted_loops: Vec<CountedLoop>,
-    /// By edge, the copies that code on it would need.
-    copies: Vec<u32>,
+    /// By edge, what code on it would bring with it.
+    splits: Vec<Split>,
     /// By node, how many edges leave it.
     pub num_outgoing: Vec<u32>,
     /// By node, how many edges enter it.
@@ -63,7 +63,7 @@ impl Graph {
             nodes: self.weights.clone(),
             edges: self.edges.iter().map(|edge| edge.weight).collect(),
             counted_loops: self.counted_loops.iter().map(|counted| counted.priced(&self.edges, self.are_measured)).collect(),
-            copies: self.copies.clone(),
+            splits: self.splits.clone(),
         }
     }
 
@@ -156,10 +156,10 @@ pub(crate) fn build(function: &view::Function<'_>, comes_back: &[bool]) -> Graph
     }
     endless::let_endless_loops_vanish(nodes.len(), &mut edges);
     let counted_loops = counted_loops::find(function, &nodes, &edges);
-    let copies = edges.iter().map(|edge| copies_on(function, &nodes, edge)).collect();
+    let splits = edges.iter().map(|edge| split_of(function, &nodes, edge)).collect();
     let num_outgoing = tally(nodes.len(), edges.iter().filter_map(|edge| edge.from));
     let num_incoming = tally(nodes.len(), edges.iter().filter_map(|edge| edge.to));
-    Graph { nodes, edges, weights, are_measured: false, counted_loops, copies, num_outgoing, num_incoming }
+    Graph { nodes, edges, weights, are_measured: false, counted_loops, splits, num_outgoing, num_incoming }
 }
 
 /// By node, how often it is among these.
@@ -177,11 +177,25 @@ pub(crate) fn is_last_of_block(nodes: &[NodeSpan], position: usize) -> bool {
 /// Of more phis than this, most are not copied.
 const MOST_COPIES: u32 = 2;
 
-/// Variables that have to be copied on an edge back to an earlier block, or to its own, once there is code on it.
-fn copies_on(function: &view::Function<'_>, nodes: &[NodeSpan], edge: &Edge) -> u32 {
+/// Of instructions besides phis: a test and a branch on it. Behind what jumps to such a header, code generation repeats it instead of the jump
+/// (LLVM's `-tail-dup-placement-threshold`).
+const SHORT_HEADER: u32 = 2;
+
+/// What code on an edge brings with it. On the way back to an earlier block, or to its own, variables have to be copied; but where the header is repeated behind that
+/// code, it is the loop's own end, and turns without a jump.
+fn split_of(function: &view::Function<'_>, nodes: &[NodeSpan], edge: &Edge) -> Split {
     match (edge.from, edge.to) {
-        (Some(from), Some(to)) if to <= from => function.blocks[nodes[to as usize].block as usize].phis.min(MOST_COPIES),
-        _ => 0,
+        (Some(from), Some(to)) if to <= from => {
+            let header = &function.blocks[nodes[to as usize].block as usize];
+            let length = header.instructions_end - header.instructions_begin - header.phis;
+            let is_repeated = header.terminator == view::TERMINATOR_BRANCH && length <= SHORT_HEADER;
+            if is_repeated && !is_giant(nodes.len()) {
+                Split { jumps: false, copies: 0 }
+            } else {
+                Split { jumps: true, copies: header.phis.min(MOST_COPIES) }
+            }
+        }
+        _ => Split::default(),
     }
 }
 

@@ -43,7 +43,7 @@ fn figure_1() -> (Cfg, Weights) {
         nodes: vec![44, 42, 21, 21, 42, 40, 4],
         edges: edges.iter().map(|(_, weight)| *weight).collect(),
         counted_loops: Vec::new(),
-        copies: Vec::new(),
+        splits: Vec::new(),
     };
     (graph(7, edges.map(|(edge, _)| edge).to_vec()), weights)
 }
@@ -129,7 +129,7 @@ fn figure_4_early_termination_needs_the_edge_from_a() {
     edges.push(vanish(A));
     edge_weights.push(0);
     let with = graph(7, edges);
-    let weights_with = Weights { nodes: weights.nodes.clone(), edges: edge_weights, counted_loops: Vec::new(), copies: Vec::new() };
+    let weights_with = Weights { nodes: weights.nodes.clone(), edges: edge_weights, counted_loops: Vec::new(), splits: Vec::new() };
 
     let path = [P, Q, B, R, C, P, Q, A];
     let walked = Walked::along(&with, &path);

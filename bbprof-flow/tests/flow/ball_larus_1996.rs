@@ -30,7 +30,7 @@ fn figure_1() -> (Cfg, Weights) {
         nodes: vec![8; 6],
         edges: edges.iter().map(|(_, weight)| *weight).collect(),
         counted_loops: Vec::new(),
-        copies: Vec::new(),
+        splits: Vec::new(),
     };
     (graph(6, edges.map(|(edge, _)| edge).to_vec()), weights)
 }
@@ -85,7 +85,7 @@ fn figure_3_moves_code_off_the_heavy_edges() {
 #[test]
 fn a_lone_branch_needs_no_register() {
     let cfg = graph(4, vec![edge(X, 0), edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3), edge(3, X)]);
-    let weights = Weights { nodes: vec![2, 1, 1, 2], edges: vec![2, 1, 1, 1, 1, 2], counted_loops: Vec::new(), copies: Vec::new() };
+    let weights = Weights { nodes: vec![2, 1, 1, 2], edges: vec![2, 1, 1, 1, 1, 2], counted_loops: Vec::new(), splits: Vec::new() };
     let numbering = PathNumbering::new(&cfg, &weights, &[], 100);
     assert_eq!((numbering.num_paths(), numbering.num_counted()), (2, 0));
     let steps = plan_paths(&cfg, &numbering).steps;
@@ -101,7 +101,7 @@ fn counts_rise_into_the_last_arms() {
     let edges = std::iter::once(edge(X, 0)).chain(ways.map(|(from, to)| edge(from, to))).chain([edge(6, X)]).collect();
     let cfg = graph(7, edges);
     let edges = vec![2, 1, 1, 1, 1, 1, 1, 1, 1, 2];
-    let weights = Weights { nodes: vec![2, 1, 1, 2, 1, 1, 2], edges, counted_loops: Vec::new(), copies: Vec::new() };
+    let weights = Weights { nodes: vec![2, 1, 1, 2, 1, 1, 2], edges, counted_loops: Vec::new(), splits: Vec::new() };
     let numbering = PathNumbering::new(&cfg, &weights, &[], 100);
     assert_eq!((numbering.num_paths(), numbering.num_counted()), (4, 4));
     let steps: Vec<PathStep> = plan_paths(&cfg, &numbering).steps.into_iter().flatten().collect();
@@ -116,7 +116,7 @@ fn a_back_edge_ends_one_path_and_begins_another() {
     let cfg = graph(3, vec![edge(X, 0), edge(0, 1), edge(0, 2), edge(1, 0), edge(2, X)]);
     let numbering = PathNumbering::new(
         &cfg,
-        &Weights { nodes: vec![10; 3], edges: vec![1, 9, 1, 9, 1], counted_loops: Vec::new(), copies: Vec::new() },
+        &Weights { nodes: vec![10; 3], edges: vec![1, 9, 1, 9, 1], counted_loops: Vec::new(), splits: Vec::new() },
         &[],
         100,
     );
@@ -207,7 +207,7 @@ fn too_many_paths_lose_their_coldest_edges() {
         nodes: vec![1; 601],
         edges: (0..cfg.num_edges()).map(hot).collect(),
         counted_loops: Vec::new(),
-        copies: Vec::new(),
+        splits: Vec::new(),
     };
     for limit in [1, 1_000, 100_000_000, u64::MAX] {
         let numbering = PathNumbering::new(&cfg, &weights, &[], limit);
@@ -224,7 +224,7 @@ fn too_many_paths_lose_their_coldest_edges() {
 #[test]
 fn edges_that_only_a_phi_can_count_go_into_the_tree_first() {
     let cfg = graph(4, vec![edge(X, 0), edge(0, 1), edge(0, 2), indirect(1, 3), indirect(2, 3), edge(3, X)]);
-    let weights = Weights { nodes: vec![2; 4], edges: vec![2, 9, 9, 1, 1, 2], counted_loops: Vec::new(), copies: Vec::new() };
+    let weights = Weights { nodes: vec![2; 4], edges: vec![2, 9, 9, 1, 1, 2], counted_loops: Vec::new(), splits: Vec::new() };
     let plan = plan_paths(&cfg, &PathNumbering::new(&cfg, &weights, &[], 100));
     assert!(plan.steps[3].is_empty() && plan.steps[4].is_empty(), "{:?}", plan.steps);
 }

@@ -5,8 +5,8 @@ use crate::random_graph::{Random, random_graph};
 use crate::rank::determined_by_rank;
 use crate::walk::Walked;
 use bbprof_flow::{
-    Cfg, Costs, CountedLoop, CounterPlan, CounterSite, EdgeId, Endpoint, Placement, Splitting, Weights, check_sites, plan_counters,
-    price_of_counters,
+    Cfg, Costs, CountedLoop, CounterPlan, CounterSite, EdgeId, Endpoint, Placement, Split, Splitting, Weights, check_sites,
+    plan_counters, price_of_counters,
 };
 use proptest::prelude::*;
 
@@ -25,11 +25,12 @@ fn price(cfg: &Cfg, weights: &Weights, costs: &Costs, plan: &[CounterSite]) -> (
             u128::from(counted.entries) * (one + u128::from(jump)) + u128::from(size)
         }
         CounterSite::Edge(edge) => {
-            let copies = weights.copies.get(edge.index()).map_or(0, |copies| u128::from(*copies) * u128::from(costs.copy));
+            let Split { jumps, copies } = weights.splits.get(edge.index()).copied().unwrap_or_default();
+            let more = u128::from(if jumps { costs.jump } else { 0 }) + u128::from(copies) * u128::from(costs.copy);
             let (weight, edge) = (u128::from(weights.edges[edge.index()]), cfg.edge(*edge));
             let end_is_alone = (edge.from != Endpoint::X && degree(edge.from, true) == 1)
                 || (edge.to != Endpoint::X && degree(edge.to, false) == 1);
-            let split = if end_is_alone { 0 } else { weight * (u128::from(costs.jump) + copies) + u128::from(costs.size) };
+            let split = if end_is_alone { 0 } else { weight * more + u128::from(costs.size) };
             weight * u128::from(costs.increment) + split
         }
     };
@@ -53,7 +54,7 @@ proptest! {
             instructions: random.below(3),
             splits: random.below(2) == 0,
         });
-        let weights = Weights { nodes: walked.nodes().to_vec(), edges, counted_loops: counted_loops.collect(), copies: cfg.edges().iter().map(|_| random.below(3)).collect() };
+        let weights = Weights { nodes: walked.nodes().to_vec(), edges, counted_loops: counted_loops.collect(), splits: cfg.edges().iter().map(|_| Split { jumps: random.below(2) == 1, copies: random.below(3) }).collect() };
         let costs = Costs { increment: 1 + random.below(3), jump: random.below(3), copy: random.below(3), size: u64::from(random.below(3)) };
         let plan = plan_counters(&cfg, &weights, Placement::Tree, &costs);
         let planned = price(&cfg, &weights, &costs, &plan.sites);
@@ -82,7 +83,7 @@ fn the_price_of_a_jump_moves_counters_from_critical_edges_to_nodes() {
         nodes: vec![10, 20, 15, 10],
         edges: vec![10, 10, 15, 5, 10, 5, 10],
         counted_loops: Vec::new(),
-        copies: Vec::new(),
+        splits: Vec::new(),
     };
     let sites = |jump| plan_counters(&cfg, &weights, Placement::Tree, &Costs { increment: 1, jump, copy: 0, size: 0 }).sites;
     assert_eq!(sites(0), on_edges(&[3, 4, 5]).sites, "three splits for 20 increments");
@@ -110,7 +111,7 @@ fn one_phi_breaks_a_cycle_of_indirect_edges() {
         nodes: vec![10, 6, 4, 5, 5],
         edges: vec![10, 6, 4, 4, 2, 1, 3, 5, 5],
         counted_loops: Vec::new(),
-        copies: Vec::new(),
+        splits: Vec::new(),
     };
     let plan = plan_counters(&cfg, &weights, Placement::Tree, &Costs::default());
     let phis: Vec<_> = plan.sites.iter().filter(|site| matches!(site, CounterSite::PhiEdge(_))).collect();
@@ -134,7 +135,7 @@ fn the_turns_of_a_loop_are_counted_in_front_of_it() {
     let counted = |entries, instructions| CountedLoop { back_edge: EdgeId::new(5), entries, instructions, splits: false };
     let sites = |counted_loops| {
         let weights =
-            Weights { nodes: vec![1, 100, 40, 100, 1], edges: vec![1, 1, 40, 60, 40, 99, 1, 1], counted_loops, copies: Vec::new() };
+            Weights { nodes: vec![1, 100, 40, 100, 1], edges: vec![1, 1, 40, 60, 40, 99, 1, 1], counted_loops, splits: Vec::new() };
         plan_counters(&cfg, &weights, Placement::Tree, &Costs::default()).sites
     };
     let counts_turns = |sites: &[CounterSite]| sites.contains(&CounterSite::BeforeLoop(EdgeId::new(5)));

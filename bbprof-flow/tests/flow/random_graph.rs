@@ -1,7 +1,7 @@
 //! Random graphs: irreducible, with self-loops, parallel edges, unreachable nodes, no exit, indirect jumps and calls that may not return.
 
 use crate::notation::{X, edge, indirect, vanish};
-use bbprof_flow::{Cfg, CountedLoop, EdgeId, Endpoint, FlowEdge, Splitting, Weights};
+use bbprof_flow::{Cfg, CountedLoop, EdgeId, Endpoint, FlowEdge, Split, Splitting, Weights};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -43,8 +43,8 @@ impl Random {
         };
         let may_go_back = |edge: &EdgeId| !cfg.edge(*edge).vanishes() && !is_indirect(cfg.edge(*edge).from);
         let counted_loops = cfg.edge_ids().filter(may_go_back).filter_map(|edge| self.counted_loop(edge)).collect();
-        let copies = (0..cfg.num_edges()).map(|_| self.below(3)).collect();
-        Weights { nodes, edges, counted_loops, copies }
+        let splits = (0..cfg.num_edges()).map(|_| Split { jumps: self.below(2) == 1, copies: self.below(3) }).collect();
+        Weights { nodes, edges, counted_loops, splits }
     }
 
     /// Sometimes, that this edge closes a counted loop. What a loop is does not matter to the placement.

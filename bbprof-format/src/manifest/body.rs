@@ -385,7 +385,7 @@ impl Function {
         let number = || {
             let cfg = self.cfg().map_err(|e| e.to_string())?;
             let edges = self.edges.iter().map(|edge| edge.weight).collect();
-            let weights = Weights { nodes: vec![1; self.nodes.len()], edges, counted_loops: Vec::new(), copies: Vec::new() };
+            let weights = Weights { nodes: vec![1; self.nodes.len()], edges, counted_loops: Vec::new(), splits: Vec::new() };
             let cuts: Vec<EdgeId> = paths.cuts.iter().map(|cut| EdgeId::new(*cut)).collect();
             let numbering = PathNumbering::with_cuts(&cfg, &weights, &cuts).map_err(|e| e.to_string())?;
             let expected = (paths.num_paths, paths.num_counted);

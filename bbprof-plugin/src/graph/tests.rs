@@ -303,3 +303,21 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     assert_eq!([in_giant(17, 0, ADDRESSES_BY_ESTIMATE), in_giant(21, 0, ADDRESSES)], [[0; 4]; 2], "registers are scarce");
     assert_eq!(in_giant(7, 1, ADDRESSES_BY_ESTIMATE), [0; 4]);
 }
+
+/// A loop that is left from its header, and from its body, whose way back has to be split.
+#[test]
+fn a_short_header_is_repeated_behind_the_way_back() {
+    let split_back = |header_length: u32, before: usize| {
+        let mut blocks: Vec<(u32, u32, &[u32])> = vec![(1, view::TERMINATOR_JUMP, &[1])];
+        blocks.extend([(header_length, view::TERMINATOR_BRANCH, &[2, 3][..]), (5, view::TERMINATOR_BRANCH, &[1, 3]), (1, 0, &[])]);
+        blocks.extend(std::iter::repeat_n((1, 0, &[][..]), before));
+        let mut sample = Sample::new(&blocks, &[]);
+        sample.blocks[1].phis = 3;
+        let graph = sample.graph(&[]);
+        let back = graph.edges.iter().position(|edge| (edge.from, edge.to) == (Some(2), Some(1)));
+        graph.splits[back.expect("the loop turns")]
+    };
+    assert_eq!(split_back(5, 0), Split { jumps: false, copies: 0 }, "three phis, a test and a branch");
+    assert_eq!(split_back(6, 0), Split { jumps: true, copies: MOST_COPIES });
+    assert_eq!(split_back(5, 1000), Split { jumps: true, copies: MOST_COPIES }, "a giant");
+}
