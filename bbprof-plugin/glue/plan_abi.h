@@ -80,16 +80,16 @@ typedef struct BbprofLoop {
   uint32_t reserved;
 } BbprofLoop;
 
-/* A loop that may turn without a call or a loop in it, and the blocks through which it does. */
+/* A loop that may turn without a call or a loop in it, and the blocks through which it does; or all blocks of a quiet one. Outer loops come first. */
 typedef struct BbprofTightLoop {
   uint32_t header;
   uint32_t instructions; /* of all these blocks, without phis */
-  uint32_t shortest; /* of the shortest turn */
+  uint32_t shortest; /* of the shortest turn; 2^32-1: of a quiet loop with others in it */
   uint32_t blocks_begin; /* index the loop_blocks of the function */
   uint32_t blocks_end;
   uint32_t takes_chunks; /* 1: goes through memory by eight bytes and more at once that are no integer of that size */
-  uint32_t is_quiet; /* 1: without calls and without memory that others may watch, nobody can look at counters while it runs; these are all of its
-                      * blocks, and all of its exits can be split */
+  uint32_t is_quiet; /* 1: without calls and without memory that others may watch, nobody can look at counters while it runs; all of its exits can
+                      * be split */
 } BbprofTightLoop;
 
 /* instructions_begin.. index the opcodes, instruction_locations and ir arrays of the function; debug intrinsics are left out. */

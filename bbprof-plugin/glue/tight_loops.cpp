@@ -69,7 +69,7 @@ static unsigned shortestTurn(BasicBlock *Header, const Blocks &Turning) {
       if (Turning.contains(To))
         Ways.push({To == Header ? Length : Length + lengthOf(*To), To});
   }
-  return ~0u;
+  return TightLoop::None;
 }
 
 // Copies, fills or compares by chunks, which are made to be few: by eight bytes and more at once, which are no integer of that size, as they need not
@@ -87,18 +87,28 @@ static bool takesChunks(const Blocks &Turning) {
   });
 }
 
+static TightLoop tightLoop(const Loop &L, Blocks Turning, bool IsQuiet) {
+  unsigned Instructions = 0;
+  for (const BasicBlock *Block : Turning)
+    Instructions += lengthOf(*Block);
+  // All of a nest is small, or none of it.
+  bool IsNest = IsQuiet && !L.isInnermost();
+  unsigned Shortest = IsNest ? TightLoop::None : shortestTurn(L.getHeader(), Turning);
+  bool TakesChunks = takesChunks(Turning);
+  return {L.getHeader(), std::move(Turning), Instructions, Shortest, TakesChunks, IsQuiet};
+}
+
 std::vector<TightLoop> tightLoops(Function &F, FunctionAnalysisManager &FAM) {
   std::vector<TightLoop> Found;
   const LoopInfo &Loops = FAM.getResult<LoopAnalysis>(F);
   for (const Loop *L : Loops.getLoopsInPreorder()) {
-    bool IsQuiet = L->isInnermost() && !canBeWatched(*L) && LoopRegisters::canFlush(*L);
-    Blocks Turning = IsQuiet ? Blocks(L->block_begin(), L->block_end()) : turningBlocks(*L, Loops);
-    if (Turning.empty())
+    bool IsQuiet = !canBeWatched(*L) && LoopRegisters::canFlush(*L);
+    if (IsQuiet)
+      Found.push_back(tightLoop(*L, Blocks(L->block_begin(), L->block_end()), true));
+    if (IsQuiet && L->isInnermost())
       continue;
-    TightLoop Tight = {L->getHeader(), Turning, 0, shortestTurn(L->getHeader(), Turning), takesChunks(Turning), IsQuiet};
-    for (const BasicBlock *Block : Turning)
-      Tight.Instructions += lengthOf(*Block);
-    Found.push_back(std::move(Tight));
+    if (Blocks Turning = turningBlocks(*L, Loops); !Turning.empty())
+      Found.push_back(tightLoop(*L, std::move(Turning), false));
   }
   return Found;
 }

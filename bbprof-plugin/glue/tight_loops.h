@@ -12,16 +12,19 @@
 namespace bbprof {
 
 struct TightLoop {
+  static constexpr unsigned None = ~0u;
+
   llvm::BasicBlock *Header;
-  // Through which it turns, neither by calls nor by loops in it.
+  // Through which it turns, neither by calls nor by loops in it; of a quiet one all.
   llvm::SmallSetVector<llvm::BasicBlock *, 8> Blocks;
   unsigned Instructions; // of all these blocks, without phis
-  unsigned Shortest;     // of the shortest turn
+  unsigned Shortest;     // of the shortest turn; None: of a quiet loop with others in it
   bool TakesChunks;
-  // Nobody can look at counters while it runs; these are all of its blocks, and all of its exits can be split.
+  // Nobody can look at counters while it runs, and all of its exits can be split.
   bool IsQuiet;
 };
 
+// Outer loops in front of those in them. One that is quiet comes as a whole, and once more without what is in the loops in it.
 std::vector<TightLoop> tightLoops(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
 } // namespace bbprof

@@ -102,7 +102,7 @@ pub(crate) struct Loop {
     pub reserved: u32,
 }
 
-/// `BbprofTightLoop`: a loop that may turn without a call, and the blocks through which it does.
+/// `BbprofTightLoop`: a loop that may turn without a call, and the blocks through which it does; or all blocks of one without any.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TightLoop {

@@ -276,7 +276,9 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     assert_eq!(chosen(&tight, &[node(1), node(2), edge(2), edge(4)]), [0; 4], "too many");
     assert_eq!(chosen(&loop_of_two(21), &sites), [0; 6], "too long");
     let mut short = loop_of_two(20);
-    short.blocks[1].weight = 79;
+    for block in [1, 2] {
+        short.blocks[block].weight = 79;
+    }
     assert_eq!(chosen(&short, &sites), [0; 6], "7 turns an entry");
 
     let addressed_among = |others: usize, instructions: u32, takes_chunks: u32, tight: Tight| {
@@ -302,6 +304,53 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     assert_eq!([in_giant(16, 0, ADDRESSES_BY_ESTIMATE), in_giant(20, 0, ADDRESSES)], [[1; 4]; 2]);
     assert_eq!([in_giant(17, 0, ADDRESSES_BY_ESTIMATE), in_giant(21, 0, ADDRESSES)], [[0; 4]; 2], "registers are scarce");
     assert_eq!(in_giant(7, 1, ADDRESSES_BY_ESTIMATE), [0; 4]);
+}
+
+/// Blocks 0, then 1 and 4 in a loop around the loop of 2 and 3, then 5: the outer as a whole, what is its own, and the inner. The outer turns twice an entry, the inner ten times.
+fn loop_around_a_loop(instructions_of_both: u32) -> Sample {
+    let mut sample = Sample::new(
+        &[
+            (1, view::TERMINATOR_JUMP, &[1]),
+            (1, view::TERMINATOR_JUMP, &[2]),
+            (3, view::TERMINATOR_BRANCH, &[3, 4]),
+            (3, view::TERMINATOR_JUMP, &[2]),
+            (2, view::TERMINATOR_BRANCH, &[1, 5]),
+            (1, 0, &[]),
+        ],
+        &[],
+    );
+    for block in [1, 4] {
+        sample.blocks[block].weight = 20;
+    }
+    let whole = view::TightLoop {
+        header: 1,
+        instructions: instructions_of_both,
+        shortest: u32::MAX,
+        blocks_begin: 0,
+        blocks_end: 4,
+        takes_chunks: 0,
+        is_quiet: 1,
+    };
+    let own = view::TightLoop { instructions: 3, shortest: u32::MAX, blocks_begin: 4, blocks_end: 6, is_quiet: 0, ..whole };
+    let inner = view::TightLoop { header: 2, instructions: 6, shortest: 6, blocks_begin: 6, blocks_end: 8, ..whole };
+    sample.tight_loops = vec![whole, own, inner];
+    sample.loop_blocks = vec![1, 2, 3, 4, 1, 4, 2, 3];
+    sample
+}
+
+#[test]
+fn loops_in_each_other_have_one_register_if_the_outer_is_tight() {
+    let node = |node| CounterSite::Node(NodeId::new(node));
+    let chosen = |sample: &Sample, tight: Tight| {
+        register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(0), node(1), node(3), node(4)], tight)
+    };
+    assert_eq!(chosen(&loop_around_a_loop(32), ADDRESSES_BY_ESTIMATE), [0, 1, 1, 1]);
+    assert_eq!(chosen(&loop_around_a_loop(33), ADDRESSES_BY_ESTIMATE), [0, 0, 3, 0], "the outer is too long");
+    let mut short = loop_around_a_loop(32);
+    for block in [2, 3] {
+        short.blocks[block].weight = 79;
+    }
+    assert_eq!(chosen(&short, ADDRESSES_BY_ESTIMATE), [0; 4], "7 turns an entry of either");
 }
 
 /// A loop that is left from its header, and from its body, whose way back has to be split.
