@@ -1,10 +1,11 @@
 // Plan -> IR. Each counter gets one increment: load, add, store of one word, which the back end fuses into one instruction; where it does
-// not, because it does not optimise, one instruction is asked for, which no signal handler that counts there can come between.
+// not, because it does not optimise, one instruction is asked for (see unlock.h), which no signal handler that counts there can come between.
 #include "apply.h"
 #include "loop_registers.h"
 #include "module_data.h"
 #include "path_register.h"
 #include "places.h"
+#include "unlock.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -286,11 +287,14 @@ private:
     Value *Address = Builder.CreateInBoundsGEP(Word, Base, Counter);
     if (Zero)
       Address = Builder.CreatePtrAdd(Address, Zero);
-    if (Plan.storage == BBPROF_STORAGE_ATOMIC) {
-      unsanitized(Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic));
+    const Triple Target(M.getTargetTriple());
+    bool IsAtomic = Plan.storage == BBPROF_STORAGE_ATOMIC;
+    if (IsAtomic || (!Fuses && canUnlock(Target))) {
+      SyncScope::ID Scope = IsAtomic ? SyncScope::System : M.getContext().getOrInsertSyncScopeID(OneInstruction);
+      unsanitized(Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic, Scope));
       return;
     }
-    if (!Fuses && Triple(M.getTargetTriple()).getArch() == Triple::x86_64) {
+    if (!Fuses && Target.getArch() == Triple::x86_64) {
       addByAssembler(Builder, Address, Amount);
       return;
     }
@@ -300,6 +304,7 @@ private:
     unsanitized(New);
   }
 
+  // Before LLVM 22. Each of these takes its own parser of assembly.
   void addByAssembler(IRBuilder<> &Builder, Value *Address, Value *Amount) {
     const auto *Constant = dyn_cast<ConstantInt>(Amount);
     bool One = Constant && Constant->isOne();

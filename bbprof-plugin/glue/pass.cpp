@@ -11,6 +11,7 @@
 #include "flatten.h"
 #include "module_data.h"
 #include "own_lines.h"
+#include "unlock.h"
 
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LLVMContext.h"
@@ -125,6 +126,7 @@ void registerPasses(PassBuilder &PB) {
   const char *Path = dladdr(reinterpret_cast<void *>(&registerPasses), &Self) ? Self.dli_fname : "";
   if (const char *Message = bbprof_load_options(Path))
     report_fatal_error(Message, false);
+  bbprof::unlockCounters();
   auto Noted = std::make_shared<bbprof::Symbols>();
   auto Tagged = std::make_shared<bbprof::Crates>();
   PB.registerPipelineStartEPCallback([Noted](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(NoteSymbolsPass(Noted)); });

@@ -1,0 +1,97 @@
+// See unlock.h.
+#include "unlock.h"
+#include "llvm_compat.h"
+
+#include "llvm/TargetParser/Triple.h"
+
+#if LLVM_VERSION_MAJOR >= 22
+#include "llvm/CodeGen/MachineFunctionPass.h"
+#include "llvm/CodeGen/MachineInstr.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetInstrInfo.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/Target/RegisterTargetPassConfigCallback.h"
+#endif
+
+using namespace llvm;
+
+namespace bbprof {
+
+#if LLVM_VERSION_MAJOR >= 22
+
+namespace {
+
+// LOCK_INC64m -> INC64m, and so on: the same operands, and no lock.
+class UnlockPass : public MachineFunctionPass {
+public:
+  static char ID;
+  UnlockPass() : MachineFunctionPass(ID) {}
+
+  StringRef getPassName() const override { return "bbprof counters without a lock"; }
+
+  void getAnalysisUsage(AnalysisUsage &Usage) const override {
+    Usage.setPreservesAll();
+    MachineFunctionPass::getAnalysisUsage(Usage);
+  }
+
+  bool runOnMachineFunction(MachineFunction &MF) override {
+    if (!MF.getTarget().getTargetTriple().isX86())
+      return false;
+    SyncScope::ID Scope = MF.getFunction().getContext().getOrInsertSyncScopeID(OneInstruction);
+    const TargetInstrInfo &Instructions = *MF.getSubtarget().getInstrInfo();
+    bool Changed = false;
+    for (MachineBasicBlock &Block : MF)
+      for (MachineInstr &I : Block)
+        if (any_of(I.memoperands(), [&](const MachineMemOperand *Operand) { return Operand->isAtomic() && Operand->getSyncScopeID() == Scope; }))
+          Changed |= unlock(I, Instructions);
+    return Changed;
+  }
+
+private:
+  bool unlock(MachineInstr &I, const TargetInstrInfo &Instructions) {
+    if (Unlocked.empty())
+      read(Instructions);
+    auto Known = Unlocked.find(I.getOpcode());
+    if (Known == Unlocked.end())
+      return false;
+    I.setDesc(Instructions.get(Known->second));
+    return true;
+  }
+
+  void read(const TargetInstrInfo &Instructions) {
+    StringMap<unsigned> Locked;
+    for (unsigned Opcode = 0; Opcode < Instructions.getNumOpcodes(); ++Opcode)
+      if (StringRef Name = Instructions.getName(Opcode); Name.consume_front("LOCK_"))
+        Locked[Name] = Opcode;
+    for (unsigned Opcode = 0; Opcode < Instructions.getNumOpcodes(); ++Opcode)
+      if (auto Known = Locked.find(Instructions.getName(Opcode)); Known != Locked.end())
+        Unlocked[Known->second] = Opcode;
+  }
+
+  // The opcode without a lock, by the one that has it.
+  DenseMap<unsigned, unsigned> Unlocked;
+};
+
+char UnlockPass::ID = 0;
+RegisterPass<UnlockPass> Registered("bbprof-unlock", "bbprof counters without a lock");
+
+} // namespace
+
+bool canUnlock(const Triple &Target) { return Target.getArch() == Triple::x86_64; }
+
+void unlockCounters() {
+  static RegisterTargetPassConfigCallback Callback([](TargetMachine &, PassManagerBase &, TargetPassConfig *Passes) {
+    Passes->insertPass(&FinalizeISelID, &UnlockPass::ID);
+  });
+}
+
+#else
+
+bool canUnlock(const Triple &) { return false; }
+
+void unlockCounters() {}
+
+#endif
+
+} // namespace bbprof
