@@ -12,7 +12,7 @@ use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
 use crate::messages::tell;
-use crate::plugin::{Clang, PluginOptions, Rustc, plugin_with_options, refuse_spaces};
+use crate::plugin::{Clang, PluginOptions, Rustc, plugin_with_options, refuse_odd_paths};
 use crate::shim;
 use crate::tools::{Selection, ToolSettings, Tools};
 use anyhow::{Context, Result};
@@ -108,7 +108,7 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
     let rustc = Rustc::inspect(&program)?;
     let bootstrap = rustc.bootstrap_options(&program)?;
     let plugin = plugin_with_options(installation, rustc.llvm, options, say)?;
-    refuse_spaces(&plugin)?;
+    refuse_odd_paths(&plugin)?;
     let flags = config.rustflags(&rustc.host).context("rustflags in cargo's configuration")?;
     let mut flags: Vec<String> = flags.map(|flags| flags.flags).unwrap_or_default();
     flags.retain(|flag| !is_ours(flag));

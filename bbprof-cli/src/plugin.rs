@@ -40,10 +40,12 @@ pub(crate) fn plugin_with_options(
     Ok(folder.join("bbprof.so"))
 }
 
-/// rustc parts the list behind `-Zllvm-plugins` at spaces.
-pub(crate) fn refuse_spaces(plugin: &Path) -> Result<()> {
-    if plugin.to_string_lossy().contains(char::is_whitespace) {
-        require!("{}: rustc cannot load a plugin from a path with spaces; set XDG_CACHE_HOME to another folder", plugin.display());
-    }
-    Ok(())
+/// rustc parts the list behind `-Zllvm-plugins` at spaces, and what cargo hands on is text.
+pub(crate) fn refuse_odd_paths(plugin: &Path) -> Result<()> {
+    let what = match plugin.to_str() {
+        Some(text) if text.contains(char::is_whitespace) => "with spaces",
+        Some(_) => return Ok(()),
+        None => "that is not UTF-8",
+    };
+    require!("{}: rustc cannot load a plugin from a path {what}; set XDG_CACHE_HOME to another folder", plugin.display());
 }

@@ -152,13 +152,18 @@ static int threads_listed(void) {
     return is_told ? (int)(status.st_nlink - 2) : 0;
 }
 
+/* The helper that is listed and is not the caller, who is left out anyway. */
+static bool another_is_helper(int32_t helper) {
+    return helper != 0 && helper != platform_thread_id() && platform_thread_exists(platform_process_id(), helper);
+}
+
 int platform_other_threads(int32_t helper) {
     int listed = threads_listed(), others = listed <= MANY_THREADS ? platform_living_threads(helper) : -1;
-    return others >= 0 || listed == 0 ? others : listed - 1 - (helper != 0);
+    return others >= 0 || listed == 0 ? others : listed - 1 - another_is_helper(helper);
 }
 
 int platform_living_threads(int32_t helper) {
-    int others = helper != 0 && platform_thread_exists(platform_process_id(), helper) ? -1 : 0;
+    int others = -another_is_helper(helper);
     if (!each_other_thread(count, &others))
         return -1;
     return others < 0 ? 0 : others;

@@ -138,6 +138,24 @@ fn periodic_dumps() {
     }
 }
 
+/// Who dumps is none of the program's threads, and the first one may be in the middle of a block, in a child, too; unless it sleeps.
+#[test]
+fn a_periodic_dump_tells_of_the_only_thread() {
+    for (how, live_threads) in [("sleep", 0), ("spin", 1)] {
+        let run = run_with(&program(Link::Dynamic), &[how], |command| {
+            command.env("BBPROF_DUMP", "every:100ms").env("BBPROF_OUT", "x.bbraw");
+        });
+        assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
+        let dumps: Vec<String> = run.file_names().into_iter().filter(|name| name.ends_with(".2.bbraw")).collect();
+        assert_eq!(dumps.len(), 2, "{dumps:?}");
+        for dump in dumps {
+            let dump = run.read(&dump);
+            assert_end(&dump, State::Complete, Fate::Snapshot);
+            assert_eq!(dump.ending.live_threads, live_threads, "{how}");
+        }
+    }
+}
+
 #[test]
 fn missing_folder() {
     let run = with_out(&["exit"], "missing/folder/x.bbraw");

@@ -198,6 +198,21 @@ fn environment_with_spaces_in_paths() {
     assert!(said.contains("rustc cannot load a plugin") && said.contains("make and other build systems cannot use"), "{said}");
 }
 
+/// What cargo hands on to rustc is text.
+#[test]
+fn a_cache_whose_path_is_no_text_is_refused_by_name() {
+    let sandbox = Sandbox::new("cache-bytes");
+    let base = sandbox.path().join(OsStr::from_bytes(b"jos\xe9"));
+    copy_plugins(&base);
+    std::fs::create_dir_all(sandbox.join("src")).unwrap();
+    std::fs::write(sandbox.join("Cargo.toml"), "[package]\nname = \"empty\"\nversion = \"0.1.0\"\nedition = \"2024\"\n").unwrap();
+    std::fs::write(sandbox.join("src/main.rs"), "fn main() {}").unwrap();
+    let build =
+        Run::new(tool("cargo-bbprof")).args(["bbprof", "build"]).env("XDG_CACHE_HOME", &base).in_folder(sandbox.path()).outcome();
+    let said = build.expect_code(2).stderr;
+    assert!(said.contains("bbprof.so: rustc cannot load a plugin from a path that is not UTF-8; set XDG_CACHE_HOME"), "{said}");
+}
+
 /// They would be lost without a word.
 #[test]
 fn environment_with_flags_that_are_no_text() {

@@ -8,7 +8,7 @@ use crate::config::Settings;
 use crate::exit::{CargoFailed, require};
 use crate::installation::Installation;
 use crate::messages::tell;
-use crate::plugin::{INSTALL_RUST, PluginOptions, Rustc, plugin_with_options, refuse_spaces};
+use crate::plugin::{INSTALL_RUST, PluginOptions, Rustc, plugin_with_options, refuse_odd_paths};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
 use cargo_metadata::{Metadata, MetadataCommand};
@@ -70,7 +70,7 @@ impl Context {
         let packages = Packages::of(&metadata, &words, &deps)?;
         let plugin_options = PluginOptions { tls: packages.tls(), ..settings.plugin_options()? };
         let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
-        refuse_spaces(&rustc_plugin)?;
+        refuse_odd_paths(&rustc_plugin)?;
         let is_for_host = targets.iter().all(|target| *target == rustc.host);
         let c = match (packages.has_c_parts(), is_for_host) {
             (true, true) => c_parts::compilers(&installation, &targets[0], &plugin_options, say)?,

@@ -196,6 +196,14 @@ static void sleep_for_dumps(void) {
     for (int i = 0; i < 600 && access(name, F_OK) != 0; i++)
         check(usleep(100000) != 0, "usleep");
 }
+/* The same, and counts all the while. */
+static void count_for_dumps(void) {
+    char name[64];
+    snprintf(name, sizeof name, "x.%d.2.bbraw", (int)getpid());
+    for (int i = 0; i < 6000 && access(name, F_OK) != 0; i++)
+        for (int k = 0; k < 10000000; k++)
+            HIT(2);
+}
 static pthread_t spawn(void *(*start)(void *), void *argument, const pthread_attr_t *attributes) {
     pthread_t thread;
     errno = pthread_create(&thread, attributes, start, argument);
@@ -434,6 +442,13 @@ int main(int argc, char **argv) {
         sleep_for_dumps();
         if (fork() == 0)
             sleep_for_dumps();
+        else
+            wait(NULL);
+    }
+    if (IS("spin")) {
+        count_for_dumps();
+        if (fork() == 0)
+            count_for_dumps();
         else
             wait(NULL);
     }
