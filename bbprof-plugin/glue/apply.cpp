@@ -164,7 +164,8 @@ private:
       }
     makeLandings(Flat, Function);
     splitUnwindEdges(Flat, Function);
-    if (Plan.storage == BBPROF_STORAGE_DELTA || Function.num_path_steps != 0)
+    bool HasRegisters = any_of(ArrayRef(Function.sites, Function.num_sites), [](const BbprofSite &Site) { return Site.register_loop != 0; });
+    if (Plan.storage == BBPROF_STORAGE_DELTA || Function.num_path_steps != 0 || HasRegisters)
       keepAcrossSetjmp(*Flat.IR);
     weighBranches(Flat, ArrayRef(Function.branch_weights, Function.num_branch_weights));
     Base = Data.array(Function.array);
@@ -186,6 +187,9 @@ private:
       for (uint32_t Block : ArrayRef(Flat.LoopBlocks).slice(Tight.blocks_begin, Tight.blocks_end - Tight.blocks_begin))
         Made.add(Flat.Blocks[Block]);
     }
+    // In front of a loop in a loop there may be a block now.
+    for (const Turns &Counted : CountedTurns)
+      joinLoops(Counted.Before->getParent());
     countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {
@@ -239,13 +243,17 @@ private:
   }
 
   BasicBlock *splitInLoop(FlatFunction &Flat, const BbprofPlace &Place) {
-    const Instruction *Terminator = terminator(Flat, Place.block);
-    const BasicBlock *From = Terminator->getParent(), *To = Terminator->getSuccessor(Place.position);
     BasicBlock *Middle = splitEdge(Flat, Place);
-    for (LoopRegisters &Tight : TightLoops)
-      if (Tight.contains(From) && Tight.contains(To))
-        Tight.add(Middle);
+    joinLoops(Middle);
     return Middle;
+  }
+
+  // What was put between blocks of a loop is one of them.
+  void joinLoops(BasicBlock *Middle) {
+    const BasicBlock *From = Middle->getUniquePredecessor(), *To = Middle->getSingleSuccessor();
+    for (LoopRegisters &Tight : TightLoops)
+      if (From && To && Tight.contains(From) && Tight.contains(To))
+        Tight.add(Middle);
   }
 
   Instruction *before(FlatFunction &Flat, const BbprofPlace &Place) {

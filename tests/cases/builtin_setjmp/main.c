@@ -80,12 +80,44 @@ __attribute__((noinline)) int attempt(int p, int q, int r, int s, int t, int u, 
   return p + q + r + s + t + u + v + w;
 }
 
+static unsigned long tally_leap, tally_turn, words[16];
+static void *front[5];
+static int leaps, turns_left;
+
+__attribute__((noinline)) static void leap(void) {
+  tally_leap++;
+  if (leaps-- > 0) {
+    turns_left = 3;
+    __builtin_longjmp(front, 1);
+  }
+}
+
+// A loop without calls into whose middle it jumps, from where other variables have the places in the frame.
+__attribute__((noinline)) static void turn(void) {
+  tally_turn++;
+  do {
+    if (__builtin_setjmp(front))
+      words[0]++;
+  } while (--turns_left > 0);
+  unsigned long a = words[1], b = words[2], c = words[3], d = words[4], e = words[5], f = words[6], g = words[7];
+  leap();
+  words[8] = a, words[9] = b, words[10] = c, words[11] = d, words[12] = e, words[13] = f, words[14] = g;
+}
+
 int main(void) {
   for (int i = 0; i < 1000; i++) {
     jumps_left = i % 4;
     attempt(i, i, i, i, i, i, i, i);
   }
-  printf("%u\n", random_state);
+  for (int i = 1; i < 16; i++)
+    words[i] = (unsigned long)i << 30;
+  for (int i = 0; i < 20; i++) {
+    leaps = i % 3;
+    turns_left = 5 + i;
+    turn();
+  }
+  printf("%u %lu %lu\n", random_state, words[0], words[8]);
   fprintf(stderr, "tally attempt %lu\ntally odd %lu\ntally maybe_jump %lu\n", tally_attempt, tally_odd, tally_maybe_jump);
+  fprintf(stderr, "tally leap %lu\ntally turn %lu\n", tally_leap, tally_turn);
   return 0;
 }

@@ -10,7 +10,8 @@
 #define AS_WRITTEN _Pragma("clang loop unroll(disable) vectorize(disable)")
 
 static unsigned long tally_up, tally_step, tally_down, tally_pointers, tally_bits, tally_triangle, tally_diamond, tally_two_ways_out,
-    tally_found, tally_guarded, tally_from_switch, tally_vectors, tally_narrow, tally_watched, tally_wide, tally_empty;
+    tally_found, tally_guarded, tally_from_switch, tally_vectors, tally_narrow, tally_watched, tally_wide, tally_empty,
+    tally_inner;
 
 OUT_OF_LINE unsigned up(const unsigned *a, int n) {
   tally_up++;
@@ -166,6 +167,24 @@ OUT_OF_LINE unsigned empty(unsigned *a, long n) {
     h = h * 33 + a[-i];
   return h;
 }
+// Its turns are counted in front of the inner loop, on a way from one block of the outer loop to another.
+OUT_OF_LINE unsigned inner(unsigned s, unsigned h, int rows, int columns) {
+  tally_inner++;
+  AS_WRITTEN
+  for (int j = 0; j < rows; j++) {
+    if (h & 2) {
+      h = h * 5 + 3;
+      continue;
+    }
+    AS_WRITTEN
+    for (int i = 0; i < columns; i++) {
+      h ^= s;
+      s += s;
+    }
+    h += 3;
+  }
+  return s + h;
+}
 
 int main(void) {
   enum { N = 300 };
@@ -177,12 +196,12 @@ int main(void) {
     h ^= up(a, n) + up(a, -n) + step(a, (unsigned)n * 7) + down(a, (size_t)n) + pointers(a + n, a + 2 * n) + bits(a[n]);
     h ^= triangle(a, n) + diamond(a, 5 * n) + two_ways_out(a, (unsigned)n, 11) + found(a, N, a[3 * n]) + guarded(a, n, n & 1);
     h ^= from_switch(a, (unsigned)n, n % 6) + vectors(a, (unsigned)n * 7) + narrow(a, (uint8_t)(256 - n)) + wide(a, (unsigned)n);
-    h ^= empty(a, n) + empty(a, -n);
+    h ^= empty(a, n) + empty(a, -n) + inner(a[n], h, n, n % 5);
     watched(n);
   }
 #define SAY(name) fprintf(stderr, "tally " #name " %lu\n", tally_##name);
   SAY(up) SAY(step) SAY(down) SAY(pointers) SAY(bits) SAY(triangle) SAY(diamond) SAY(two_ways_out) SAY(found) SAY(guarded)
-  SAY(from_switch) SAY(vectors) SAY(narrow) SAY(watched) SAY(wide) SAY(empty)
+  SAY(from_switch) SAY(vectors) SAY(narrow) SAY(watched) SAY(wide) SAY(empty) SAY(inner)
   printf("%u %u %u\n", h, seen, shared);
   return 0;
 }
