@@ -438,17 +438,11 @@ int main(int argc, char **argv) {
             work(1, 10);
         }
     }
-    if (IS("sleep")) {
-        sleep_for_dumps();
+    if (IS("sleep") || IS("spin")) {
+        void (*wait_for_dumps)(void) = IS("sleep") ? sleep_for_dumps : count_for_dumps;
+        wait_for_dumps();
         if (fork() == 0)
-            sleep_for_dumps();
-        else
-            wait(NULL);
-    }
-    if (IS("spin")) {
-        count_for_dumps();
-        if (fork() == 0)
-            count_for_dumps();
+            wait_for_dumps();
         else
             wait(NULL);
     }
