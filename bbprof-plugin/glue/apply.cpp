@@ -26,7 +26,7 @@ namespace {
 class Applier {
 public:
   Applier(Module &M, const BbprofModulePlan &Plan, FunctionAnalysisManager &FAM, bool Optimized)
-      : M(M), Plan(Plan), FAM(FAM), Optimized(Optimized), Word(Type::getInt64Ty(M.getContext())), Data(M, Plan, Optimized) {}
+      : M(M), Target(M.getTargetTriple()), Plan(Plan), FAM(FAM), Optimized(Optimized), Word(Type::getInt64Ty(M.getContext())), Data(M, Plan, Optimized) {}
 
   void run(FlatModule &Flat) {
     for (size_t Position = 0; Position < Flat.numFunctions(); ++Position)
@@ -76,7 +76,7 @@ private:
   // coroutine may go on in another thread.
   Value *counterNow(IRBuilder<> &Builder, uint32_t Counter) {
     auto *Array = dyn_cast<GlobalVariable>(Base);
-    if (!Array || !Array->isThreadLocal() || Triple(M.getTargetTriple()).getArch() != Triple::x86_64)
+    if (!Array || !Array->isThreadLocal() || Target.getArch() != Triple::x86_64)
       return Builder.CreateInBoundsGEP(Word, Base, ConstantInt::get(Word, Counter));
     std::string Offset = (Array->getName() + "@tpoff+" + Twine(8 * static_cast<uint64_t>(Counter))).str();
     auto *Signature = FunctionType::get(PointerType::get(M.getContext(), 0), false);
@@ -295,7 +295,6 @@ private:
     Value *Address = Builder.CreateInBoundsGEP(Word, Base, Counter);
     if (Zero)
       Address = Builder.CreatePtrAdd(Address, Zero);
-    const Triple Target(M.getTargetTriple());
     bool IsAtomic = Plan.storage == BBPROF_STORAGE_ATOMIC;
     if (IsAtomic || (!Fuses && canUnlock(Target))) {
       SyncScope::ID Scope = IsAtomic ? SyncScope::System : M.getContext().getOrInsertSyncScopeID(OneInstruction);
@@ -334,6 +333,7 @@ private:
   void unsanitized(Instruction *I) { I->setMetadata(LLVMContext::MD_nosanitize, MDNode::get(M.getContext(), {})); }
 
   Module &M;
+  const Triple Target;
   const BbprofModulePlan &Plan;
   FunctionAnalysisManager &FAM;
   bool Optimized;

@@ -91,7 +91,7 @@ static TightLoop tightLoop(const Loop &L, Blocks Turning, bool IsQuiet) {
   unsigned Instructions = 0;
   for (const BasicBlock *Block : Turning)
     Instructions += lengthOf(*Block);
-  // All of a nest is small, or none of it.
+  // It is tight as a whole, or not at all: what is short in it comes by itself.
   bool IsNest = IsQuiet && !L.isInnermost();
   unsigned Shortest = IsNest ? TightLoop::None : shortestTurn(L.getHeader(), Turning);
   bool TakesChunks = takesChunks(Turning);

@@ -36,9 +36,12 @@ public:
   }
 
   bool runOnMachineFunction(MachineFunction &MF) override {
-    if (!MF.getTarget().getTargetTriple().isX86())
+    // Most modules have none.
+    SmallVector<StringRef, 8> Scopes;
+    MF.getFunction().getContext().getSyncScopeNames(Scopes);
+    auto Scope = static_cast<SyncScope::ID>(find(Scopes, OneInstruction) - Scopes.begin());
+    if (Scope == Scopes.size())
       return false;
-    SyncScope::ID Scope = MF.getFunction().getContext().getOrInsertSyncScopeID(OneInstruction);
     const TargetInstrInfo &Instructions = *MF.getSubtarget().getInstrInfo();
     bool Changed = false;
     for (MachineBasicBlock &Block : MF)

@@ -52,8 +52,8 @@ impl Tight {
 const LEAST_TURNS: u64 = 8;
 
 /// For each of these counters, the loop of the view (position + 1) that has a register for it, or 0: the outermost that is tight. Where a loop in another one set the
-/// register anew each time it is entered, processors would wait as they do without: the bench's kernel `scan`, whose inner loop turns six times an entry, takes 1.03 of the
-/// plain build's time with one register for both loops, and 1.30 with one for the inner alone (Zen 5).
+/// register anew each time it is entered, processors would wait as they do without: the bench's kernel `scan`, whose inner loop turns six times an entry, takes 1.05 of the
+/// plain build's time with one register for both loops, and 1.28 with one for the inner alone (Zen 5).
 pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterSite], tight: Tight) -> Vec<u32> {
     let nodes = &graph.nodes;
     let mut chosen = vec![0; sites.len()];

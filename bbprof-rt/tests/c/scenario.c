@@ -189,18 +189,19 @@ static void check(int failed, const char *what) {
         exit(99);
     }
 }
-/* Until there is the second dump of this process, or for a minute; not interrupted by whatever dumps meanwhile. */
-static void sleep_for_dumps(void) {
+static int has_dumped(pid_t process, int number) {
     char name[64];
-    snprintf(name, sizeof name, "x.%d.2.bbraw", (int)getpid());
-    for (int i = 0; i < 600 && access(name, F_OK) != 0; i++)
+    snprintf(name, sizeof name, "x.%d.%d.bbraw", (int)process, number);
+    return access(name, F_OK) == 0;
+}
+/* Until there is this dump of this process, or for a minute; not interrupted by whatever dumps meanwhile. */
+static void sleep_for_dumps(pid_t process, int number) {
+    for (int i = 0; i < 600 && !has_dumped(process, number); i++)
         check(usleep(100000) != 0, "usleep");
 }
 /* The same, and counts all the while. */
-static void count_for_dumps(void) {
-    char name[64];
-    snprintf(name, sizeof name, "x.%d.2.bbraw", (int)getpid());
-    for (int i = 0; i < 6000 && access(name, F_OK) != 0; i++)
+static void count_for_dumps(pid_t process, int number) {
+    for (int i = 0; i < 6000 && !has_dumped(process, number); i++)
         for (int k = 0; k < 10000000; k++)
             HIT(2);
 }
@@ -439,10 +440,16 @@ int main(int argc, char **argv) {
         }
     }
     if (IS("sleep") || IS("spin")) {
-        void (*wait_for_dumps)(void) = IS("sleep") ? sleep_for_dumps : count_for_dumps;
-        wait_for_dumps();
+        void (*wait_for_dumps)(pid_t, int) = IS("sleep") ? sleep_for_dumps : count_for_dumps;
+        wait_for_dumps(getpid(), 2);
         if (fork() == 0)
-            wait_for_dumps();
+            wait_for_dumps(getpid(), 2);
+        else
+            wait(NULL);
+    }
+    if (IS("wait")) {
+        if (fork() == 0)
+            sleep_for_dumps(getppid(), 8);
         else
             wait(NULL);
     }
