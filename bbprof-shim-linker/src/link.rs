@@ -19,6 +19,8 @@ use tempfile::TempDir;
 
 /// Name of the generated object within its temporary folder.
 const OBJECT_NAME: &str = "bbprof.o";
+/// What sets up the storage of the first thread in static programs, of glibc and of musl.
+const LIBC_START: &str = "__libc_start_main";
 
 /// Does what the command asks, with counters where its inputs are instrumented. Returns only when the shim itself has something
 /// to say in the end; where there is nothing to count the real linker takes this process over.
@@ -53,6 +55,13 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
     let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
     let kind = image_kind(role.level, &command, &files);
+    if kind == ImageKind::Static && plan.map.body.tls_counters > 0 && !inputs::archives_define(&files, LIBC_START) {
+        eprintln!(
+            "bbprof-shim-linker: warning: {name} has counters in thread-local storage, but no C library among its archives that would set \
+             that up ({LIBC_START} is in none): if nothing else does, it crashes at its first counter; compile it with --storage=shared \
+             (--bbprof-storage=shared of bbprof-cc)"
+        );
+    }
     let additions = Additions::write(&plan, kind, &runtime::runtime(kind, &files), role.level)?;
     if let Some(saved) = saved {
         saved.add(&additions.files, &additions.options)?;

@@ -193,6 +193,14 @@ fn without_a_libc() {
             workshop.run("./app");
         }
     }
+    // Nobody sets up what thread-local counters need; no word of it where there are none, or a libc.
+    let warning = "counters in thread-local storage, but no C library";
+    let said = |options: &str| String::from_utf8(workshop.clang(LINKERS[0].0, options).output().unwrap().stderr).unwrap();
+    assert_eq!(said("-nostdlib -static start.o a.o -o app"), "");
+    workshop.object(&TestModule::new("a", Storage::Tls, &["a1"]));
+    assert!(said("-nostdlib -static start.o a.o -o app").contains(warning));
+    workshop.plain("main.o", "void a1(void); int main(void) { a1(); return 0; }");
+    assert_eq!(said("-static main.o a.o -o app"), "");
 }
 
 /// No warning either.
