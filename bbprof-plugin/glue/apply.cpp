@@ -42,11 +42,11 @@ private:
     Value *Number;
   };
 
-  // Finds the thread's own copy of the counters, once per call, in front of everything but the static allocas.
-  // Afterwards block 0 of the view is the rest of the entry.
-  Value *loadDelta(FlatFunction &Flat) {
+  // Finds the thread's own copy of the counters, once per call, in front of everything but the static allocas. Where the thread has none yet,
+  // the addition says so: its sum is negative, as no address of a program is. Afterwards block 0 of the view is the rest of the entry, and
+  // EntryStart stands behind all this.
+  Value *findCounters(FlatFunction &Flat, Value *Array) {
     GlobalVariable *Delta = Data.delta();
-    FunctionCallee ThreadBlock = Data.threadBlock();
     BasicBlock *Entry = Flat.Blocks[0];
     auto Where = Entry->getFirstNonPHIOrDbgOrAlloca();
     BasicBlock *Rest = Entry->splitBasicBlock(Where, "bbprof.rest");
@@ -56,20 +56,56 @@ private:
     IRBuilder<> Builder(Entry);
     LoadInst *Known = Builder.CreateAlignedLoad(Word, Delta, Align(8), "bbprof.delta");
     unsanitized(Known);
-    Value *Missing = Builder.CreateICmpEQ(Known, ConstantInt::get(Word, 1));
+    // Of a number that is cast code generation makes no constant, and what is used below, too, it does not take apart to add the number last.
+    Value *Distance = Builder.Insert(CastInst::Create(Instruction::BitCast, ConstantInt::get(Word, 8 * uint64_t(BaseCounter)), Word));
+    Value *Static = Builder.CreatePtrAdd(Array, Distance);
+    Value *Own = Builder.CreatePtrAdd(Static, Known, "bbprof.counters");
+    Value *Missing = Builder.CreateICmpSLT(Builder.CreatePtrToInt(Own, Word), ConstantInt::get(Word, 0));
     Builder.CreateCondBr(Missing, Slow, Rest, MDBuilder(M.getContext()).createUnlikelyBranchWeights());
     Builder.SetInsertPoint(Slow);
-    CallInst *Fetched = Builder.CreateCall(ThreadBlock);
+    bool NeedsFrame = calls(*Flat.IR) || M.getCodeModel() == CodeModel::Large;
+    Value *New = NeedsFrame ? addFetched(Builder, Own) : addFetchedWithoutFrame(Builder, Own);
+    Builder.CreateBr(Rest);
+    PHINode *Result = PHINode::Create(Array->getType(), 2, "bbprof.counters", Rest->begin());
+    Result->addIncoming(Own, Entry);
+    Result->addIncoming(New, Slow);
+    Flat.Blocks[0] = Rest;
+    EntryStart = &*Rest->getFirstInsertionPt();
+    return Fuses ? withinArray(Result, Static) : Result;
+  }
+
+  static bool calls(llvm::Function &F) {
+    return any_of(instructions(F), [](Instruction &I) { return isa<CallBase>(I) && (!isa<IntrinsicInst>(I) || isa<MemIntrinsic>(I)); });
+  }
+
+  // What the runtime returns makes the sum positive.
+  Value *addFetched(IRBuilder<> &Builder, Value *Sum) {
+    CallInst *Fetched = Builder.CreateCall(Data.threadBlock());
     Fetched->setCallingConv(CallingConv::PreserveAll);
     Fetched->setDoesNotThrow();
-    if (DISubprogram *Subprogram = Flat.IR->getSubprogram())
+    if (DISubprogram *Subprogram = Builder.GetInsertBlock()->getParent()->getSubprogram())
       Fetched->setDebugLoc(DILocation::get(M.getContext(), 0, 0, Subprogram));
-    Builder.CreateBr(Rest);
-    PHINode *Result = PHINode::Create(Word, 2, "bbprof.delta", Rest->begin());
-    Result->addIncoming(Known, Entry);
-    Result->addIncoming(Fetched, Slow);
-    Flat.Blocks[0] = Rest;
-    return Result;
+    return Builder.CreatePtrAdd(Sum, Fetched, "bbprof.counters");
+  }
+
+  // For a function that calls nothing else: it would have a frame for this call alone, at each of its own calls. Below the stack's end is the
+  // red zone; the runtime aligns the stack itself.
+  Value *addFetchedWithoutFrame(IRBuilder<> &Builder, Value *Sum) {
+    Value *Callee = Data.threadBlock().getCallee();
+    auto *Signature = FunctionType::get(Sum->getType(), {Callee->getType(), Sum->getType()}, false);
+    StringRef Code = "leaq -128(%rsp), %rsp\n\tcallq ${1:P}\n\tleaq 128(%rsp), %rsp\n\taddq %rax, $0";
+    CallInst *New = Builder.CreateCall(InlineAsm::get(Signature, Code, "=r,i,0,~{rax},~{flags},~{memory}", true), {Callee, Sum}, "bbprof.counters");
+    New->setDoesNotThrow();
+    return New;
+  }
+
+  // The same address as one that counts from the array: so code generation sees that it is none of the stack's, and makes a frame only where the
+  // runtime is called. The mask, which masks nothing, keeps it from computing the address anew for each increment.
+  Value *withinArray(Value *Address, Value *Array) {
+    IRBuilder<> Builder(EntryStart);
+    Value *Delta = Builder.CreateSub(Builder.CreatePtrToInt(Address, Word), Builder.CreatePtrToInt(Array, Word));
+    Value *All = ConstantInt::getAllOnesValue(Word);
+    return Builder.CreateIntrinsic(Intrinsic::ptrmask, {Array->getType(), Word}, {Builder.CreatePtrAdd(Array, Delta), All}, nullptr, "bbprof.counters");
   }
 
   // The address of this thread's counter, as of this instruction: of one that is computed before a call, code generation may make use behind it, where a
@@ -77,7 +113,7 @@ private:
   Value *counterNow(IRBuilder<> &Builder, uint32_t Counter) {
     auto *Array = dyn_cast<GlobalVariable>(Base);
     if (!Array || !Array->isThreadLocal() || Target.getArch() != Triple::x86_64)
-      return Builder.CreateInBoundsGEP(Word, Base, ConstantInt::get(Word, Counter));
+      return Builder.CreateInBoundsGEP(Word, Base, fromBase(Counter));
     std::string Offset = (Array->getName() + "@tpoff+" + Twine(8 * static_cast<uint64_t>(Counter))).str();
     auto *Signature = FunctionType::get(PointerType::get(M.getContext(), 0), false);
     return Builder.CreateCall(InlineAsm::get(Signature, "movq %fs:0, $0\n\tleaq " + Offset + "($0), $0", "=r", true));
@@ -112,7 +148,7 @@ private:
       return Known->second;
     };
     auto Do = [&](Instruction *Before, const BbprofPathStep &Step, Value *Came) {
-      Value *Number = Register.step(Before, Step, CountPath ? 0 : Function.first_counter, Came);
+      Value *Number = Register.step(Before, Step, CountPath ? 0 : Function.first_counter - uint64_t(BaseCounter), Came);
       if (Number && CountPath)
         countHashed(Before, CountPath, Function.first_counter, Number, Came);
       else if (Number)
@@ -170,14 +206,13 @@ private:
     weighBranches(Flat, ArrayRef(Function.branch_weights, Function.num_branch_weights));
     Base = Data.array(Function.array);
     Fuses = Optimized && !Flat.IR->hasOptNone();
+    BaseCounter = 0;
+    EntryStart = nullptr;
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
+      // One byte says how far a counter is from the base, up to sixteen in front of it and fifteen behind.
+      BaseCounter = Function.first_counter + (Function.num_sites > 16 ? 16 : 0);
       // The entry's first node begins behind the allocas either way.
-      Value *Delta = loadDelta(Flat);
-      IRBuilder<> Builder(cast<PHINode>(Delta)->getParent(), cast<PHINode>(Delta)->getParent()->getFirstInsertionPt());
-      Base = Builder.CreatePtrAdd(Base, Delta, "bbprof.counters");
-      EntryStart = cast<Instruction>(Base)->getNextNode();
-    } else {
-      EntryStart = nullptr;
+      Base = findCounters(Flat, Base);
     }
     HoldsAddresses = Function.holds_addresses != 0;
     Returns = Flat.SharedReturns;
@@ -238,7 +273,7 @@ private:
       return increment(Before, Site.counter, nullptr);
     LoopRegisters &Loop = TightLoops[Site.register_loop - 1];
     if (HoldsAddresses)
-      return incrementAt(Before, ConstantInt::get(Word, Site.counter), nullptr, Loop.zero(Before));
+      return incrementAt(Before, fromBase(Site.counter), nullptr, Loop.zero(Before));
     Loop.count(Before, Site.counter);
   }
 
@@ -272,12 +307,12 @@ private:
 
   void increment(Instruction *Before, uint32_t Counter, Value *Amount) {
     BasicBlock *Block = Before->getParent();
-    incrementAt(inFrontOfTailCall(Before), ConstantInt::get(Word, Counter), Amount);
+    incrementAt(inFrontOfTailCall(Before), fromBase(Counter), Amount);
     // What a phi feeds there comes by other edges.
     if (!Amount)
       for (const SharedReturn &Shared : Returns)
         if (Shared.Returning == Block)
-          incrementAt(Shared.Call, ConstantInt::get(Word, Counter), nullptr);
+          incrementAt(Shared.Call, fromBase(Counter), nullptr);
   }
 
   Instruction *inFrontOfTailCall(Instruction *Before) const {
@@ -285,6 +320,8 @@ private:
       Before = Shared.placeFor(Before);
     return Before;
   }
+
+  Constant *fromBase(uint32_t Counter) { return ConstantInt::getSigned(Word, int64_t(Counter) - BaseCounter); }
 
   // With a zero in the address, if there is one.
   void incrementAt(Instruction *Before, Value *Counter, Value *Amount, Value *Zero = nullptr) {
@@ -339,7 +376,9 @@ private:
   bool Optimized;
   IntegerType *Word;
   ModuleData Data;
+  // The address of a counter, and which: others are so many words from there.
   Value *Base = nullptr;
+  uint32_t BaseCounter = 0;
   // The back end makes one instruction of an increment in this function.
   bool Fuses = true;
   Instruction *EntryStart = nullptr;

@@ -56,8 +56,8 @@ extern BBPROF_HIDDEN struct bbprof_image __bbprof_image;
 
 /* Added to the address of a counter in the global bank to get this thread's own; 0 for the thread that owns the global bank. */
 extern BBPROF_HIDDEN __thread uint64_t __bbprof_delta __asm__("__bbprof_delta.tls");
-/* Its initial value: this thread has no block yet. */
-#define BBPROF_DELTA_NONE 1u
+/* Its initial value: this thread has no block yet. The sum with an address is negative, which no address of a program is. */
+#define BBPROF_DELTA_NONE (1ull << 63)
 
 #ifdef BBPROF_RT_EXEC
 extern BBPROF_HIDDEN __thread uint64_t __bbprof_tls_bank[];

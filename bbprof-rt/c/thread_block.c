@@ -60,6 +60,8 @@ __asm__(".text\n"
         "    push %r11\n"
         "    and $-16, %rsp\n"
         "    call bbprof_thread_block\n"
+        /* What BBPROF_DELTA_NONE is in the caller's sum goes again. */
+        "    btc $63, %rax\n"
         "    lea -64(%rbp), %rsp\n"
         "    pop %r11\n"
         "    pop %r10\n"

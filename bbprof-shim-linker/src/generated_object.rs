@@ -5,7 +5,7 @@
 //! .tbss.bbprof         thread-local bank, whole pages: a hidden symbol for every array in it
 //! .bss.bbprof          global bank, likewise
 //! .bss.bbprof_group    empty; one for every array, in a COMDAT group of the array's name
-//! .tdata.bbprof        __bbprof_delta.tls = 1
+//! .tdata.bbprof        __bbprof_delta.tls = 1 << 63, no block yet
 //! .data.bbprof         __bbprof_image: the image record
 //! .data.rel.ro.bbprof  addresses of what is needed of the runtime, then the presence table
 //! .note.bbprof         build id and the distance to the record
@@ -17,7 +17,7 @@ use crate::link_plan::LinkPlan;
 use bbprof_format::image::{self, PAGE_BYTES};
 use bbprof_format::map::Bank;
 use bbprof_format::names::{
-    COUNT_PATHS_SYMBOL, DELTA_SYMBOL, GLOBAL_BANK_SYMBOL, GLOBAL_SECTION, IMAGE_SYMBOL, NOTE_SECTION, RUNTIME_SYMBOL,
+    COUNT_PATHS_SYMBOL, DELTA_NONE, DELTA_SYMBOL, GLOBAL_BANK_SYMBOL, GLOBAL_SECTION, IMAGE_SYMBOL, NOTE_SECTION, RUNTIME_SYMBOL,
     THREAD_BLOCK_SYMBOL, TLS_BANK_SYMBOL, TLS_SECTION, counter_array_symbol, marker_symbol,
 };
 use object::elf::{
@@ -134,7 +134,7 @@ impl Generator {
 
     fn delta(&mut self) {
         let section = self.section(".tdata.bbprof", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS);
-        self.object.append_section_data(section, &1_u64.to_le_bytes(), 8);
+        self.object.append_section_data(section, &DELTA_NONE.to_le_bytes(), 8);
         let delta = self.hidden(DELTA_SYMBOL, SymbolSection::Section(section), SymbolKind::Tls, 0, 8);
         self.group(delta);
     }

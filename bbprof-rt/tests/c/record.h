@@ -50,8 +50,8 @@ __attribute__((used)) static void (*const runtime)(void) = __bbprof_runtime;
 #define HIT_SHARED(k) (*(volatile uint64_t *)&__bbprof_global_bank[k] += 1)
 BBPROF_HIDDEN uint64_t __bbprof_thread_block(void);
 static inline void hit_delta(unsigned k) {
-    uint64_t delta = __bbprof_delta;
-    if (delta == BBPROF_DELTA_NONE)
-        delta = __bbprof_thread_block();
-    *(volatile uint64_t *)((uintptr_t)&__bbprof_global_bank[k] + delta) += 1;
+    uint64_t address = (uint64_t)&__bbprof_global_bank[k] + __bbprof_delta;
+    if ((int64_t)address < 0)
+        address += __bbprof_thread_block();
+    *(volatile uint64_t *)address += 1;
 }

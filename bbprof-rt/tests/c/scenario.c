@@ -177,7 +177,7 @@ static void *register_thread(void *unused) {
     for (unsigned i = 0; i < sizeof before / 8; i++)
         ((uint64_t *)&before)[i] = 0x0123456789abcdef * (i + 3);
     call_thread_block();
-    if (memcmp((void *)&before, (void *)&after, sizeof before) != 0 || returned != __bbprof_delta || returned == BBPROF_DELTA_NONE)
+    if (memcmp((void *)&before, (void *)&after, sizeof before) != 0 || __bbprof_delta == BBPROF_DELTA_NONE || returned != __bbprof_delta + BBPROF_DELTA_NONE)
         _exit(97);
     hit_delta(1);
     return NULL;
