@@ -3,6 +3,7 @@
 #include "apply.h"
 #include "loop_registers.h"
 #include "module_data.h"
+#include "own_counters.h"
 #include "path_register.h"
 #include "places.h"
 #include "unlock.h"
@@ -41,72 +42,6 @@ private:
     uint32_t Counter;
     Value *Number;
   };
-
-  // Finds the thread's own copy of the counters, once per call, in front of everything but the static allocas. Where the thread has none yet,
-  // the addition says so: its sum is negative, as no address of a program is. Afterwards block 0 of the view is the rest of the entry, and
-  // EntryStart stands behind all this.
-  Value *findCounters(FlatFunction &Flat, Value *Array) {
-    GlobalVariable *Delta = Data.delta();
-    BasicBlock *Entry = Flat.Blocks[0];
-    auto Where = Entry->getFirstNonPHIOrDbgOrAlloca();
-    BasicBlock *Rest = Entry->splitBasicBlock(Where, "bbprof.rest");
-    Entry->getTerminator()->eraseFromParent();
-    BasicBlock *Slow = BasicBlock::Create(M.getContext(), "bbprof.thread", Entry->getParent(), Rest);
-
-    IRBuilder<> Builder(Entry);
-    LoadInst *Known = Builder.CreateAlignedLoad(Word, Delta, Align(8), "bbprof.delta");
-    unsanitized(Known);
-    // Of a number that is cast code generation makes no constant, and what is used below, too, it does not take apart to add the number last.
-    Value *Distance = Builder.Insert(CastInst::Create(Instruction::BitCast, ConstantInt::get(Word, 8 * uint64_t(BaseCounter)), Word));
-    Value *Static = Builder.CreatePtrAdd(Array, Distance);
-    Value *Own = Builder.CreatePtrAdd(Static, Known, "bbprof.counters");
-    Value *Missing = Builder.CreateICmpSLT(Builder.CreatePtrToInt(Own, Word), ConstantInt::get(Word, 0));
-    Builder.CreateCondBr(Missing, Slow, Rest, MDBuilder(M.getContext()).createUnlikelyBranchWeights());
-    Builder.SetInsertPoint(Slow);
-    bool NeedsFrame = calls(*Flat.IR) || M.getCodeModel() == CodeModel::Large;
-    Value *New = NeedsFrame ? addFetched(Builder, Own) : addFetchedWithoutFrame(Builder, Own);
-    Builder.CreateBr(Rest);
-    PHINode *Result = PHINode::Create(Array->getType(), 2, "bbprof.counters", Rest->begin());
-    Result->addIncoming(Own, Entry);
-    Result->addIncoming(New, Slow);
-    Flat.Blocks[0] = Rest;
-    EntryStart = &*Rest->getFirstInsertionPt();
-    return Fuses ? withinArray(Result, Static) : Result;
-  }
-
-  static bool calls(llvm::Function &F) {
-    return any_of(instructions(F), [](Instruction &I) { return isa<CallBase>(I) && (!isa<IntrinsicInst>(I) || isa<MemIntrinsic>(I)); });
-  }
-
-  // What the runtime returns makes the sum positive.
-  Value *addFetched(IRBuilder<> &Builder, Value *Sum) {
-    CallInst *Fetched = Builder.CreateCall(Data.threadBlock());
-    Fetched->setCallingConv(CallingConv::PreserveAll);
-    Fetched->setDoesNotThrow();
-    if (DISubprogram *Subprogram = Builder.GetInsertBlock()->getParent()->getSubprogram())
-      Fetched->setDebugLoc(DILocation::get(M.getContext(), 0, 0, Subprogram));
-    return Builder.CreatePtrAdd(Sum, Fetched, "bbprof.counters");
-  }
-
-  // For a function that calls nothing else: it would have a frame for this call alone, at each of its own calls. Below the stack's end is the
-  // red zone; the runtime aligns the stack itself.
-  Value *addFetchedWithoutFrame(IRBuilder<> &Builder, Value *Sum) {
-    Value *Callee = Data.threadBlock().getCallee();
-    auto *Signature = FunctionType::get(Sum->getType(), {Callee->getType(), Sum->getType()}, false);
-    StringRef Code = "leaq -128(%rsp), %rsp\n\tcallq ${1:P}\n\tleaq 128(%rsp), %rsp\n\taddq %rax, $0";
-    CallInst *New = Builder.CreateCall(InlineAsm::get(Signature, Code, "=r,i,0,~{rax},~{flags},~{memory}", true), {Callee, Sum}, "bbprof.counters");
-    New->setDoesNotThrow();
-    return New;
-  }
-
-  // The same address as one that counts from the array: so code generation sees that it is none of the stack's, and makes a frame only where the
-  // runtime is called. The mask, which masks nothing, keeps it from computing the address anew for each increment.
-  Value *withinArray(Value *Address, Value *Array) {
-    IRBuilder<> Builder(EntryStart);
-    Value *Delta = Builder.CreateSub(Builder.CreatePtrToInt(Address, Word), Builder.CreatePtrToInt(Array, Word));
-    Value *All = ConstantInt::getAllOnesValue(Word);
-    return Builder.CreateIntrinsic(Intrinsic::ptrmask, {Array->getType(), Word}, {Builder.CreatePtrAdd(Array, Delta), All}, nullptr, "bbprof.counters");
-  }
 
   // The address of this thread's counter, as of this instruction: of one that is computed before a call, code generation may make use behind it, where a
   // coroutine may go on in another thread.
@@ -211,8 +146,11 @@ private:
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
       // One byte says how far a counter is from the base, up to sixteen in front of it and fifteen behind.
       BaseCounter = Function.first_counter + (Function.num_sites > 16 ? 16 : 0);
-      // The entry's first node begins behind the allocas either way.
-      Base = findCounters(Flat, Base);
+      // The entry's first node begins behind the allocas either way. Block 0 of the view is the rest of the entry from now on.
+      OwnCounters Own = findOwnCounters(*Flat.Blocks[0], *Data.array(Function.array), BaseCounter, Data, Fuses);
+      Base = Own.Base;
+      EntryStart = Own.Behind;
+      Flat.Blocks[0] = EntryStart->getParent();
     }
     HoldsAddresses = Function.holds_addresses != 0;
     Returns = Flat.SharedReturns;
@@ -335,7 +273,7 @@ private:
     bool IsAtomic = Plan.storage == BBPROF_STORAGE_ATOMIC;
     if (IsAtomic || (!Fuses && canUnlock(Target))) {
       SyncScope::ID Scope = IsAtomic ? SyncScope::System : M.getContext().getOrInsertSyncScopeID(OneInstruction);
-      unsanitized(Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic, Scope));
+      leaveUnsanitized(*Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic, Scope));
       return;
     }
     if (!Fuses && Target.getArch() == Triple::x86_64) {
@@ -344,8 +282,8 @@ private:
     }
     LoadInst *Old = Builder.CreateAlignedLoad(Word, Address, Align(8));
     StoreInst *New = Builder.CreateAlignedStore(Builder.CreateAdd(Old, Amount), Address, Align(8));
-    unsanitized(Old);
-    unsanitized(New);
+    leaveUnsanitized(*Old);
+    leaveUnsanitized(*New);
   }
 
   // Before LLVM 22. Each of these takes its own parser of assembly.
@@ -365,9 +303,6 @@ private:
       Add->addParamAttr(Operand, Attribute::get(M.getContext(), Attribute::ElementType, Word));
     Add->setDoesNotThrow();
   }
-
-  // Sanitizers that run after us leave the counters alone.
-  void unsanitized(Instruction *I) { I->setMetadata(LLVMContext::MD_nosanitize, MDNode::get(M.getContext(), {})); }
 
   Module &M;
   const Triple Target;

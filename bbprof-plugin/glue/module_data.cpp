@@ -12,7 +12,9 @@ namespace bbprof {
 
 static StringRef ref(BbprofText Text) { return StringRef(Text.data, Text.size_bytes); }
 
-// Sanitizers that run after us surround variables with memory that must not be touched, and register them.
+void leaveUnsanitized(Instruction &Access) { Access.setMetadata(LLVMContext::MD_nosanitize, MDNode::get(Access.getContext(), {})); }
+
+// They surround variables with memory that must not be touched, and register them.
 static void leaveUnsanitized(GlobalVariable &Variable) {
   GlobalVariable::SanitizerMetadata None;
   None.NoAddress = None.NoHWAddress = true;
