@@ -58,6 +58,16 @@ fn instructions_stay_within_their_bounds() {
     }
 }
 
+/// Each call finds its thread's counters first.
+#[test]
+fn code_for_shared_libraries_stays_within_its_bound() {
+    let (program, sandbox) = (busy_lua(), Sandbox::new("cost-library"));
+    let of = |compiler: &Path, name: &str| instructions(compiler, &["-fPIC"], &program, &sandbox, name);
+    let ratio = of(&tool("bbprof-cc"), "profiled") / of("clang-22".as_ref(), "plain");
+    eprintln!("{}: {ratio:.4} with -fPIC", program.name);
+    assert!(ratio <= 1.18, "{ratio:.4}");
+}
+
 /// Tight loops are the worst that paths can meet: nothing but the loop counts. What paths cost beyond the plain build is at most twice what edges do, but for a
 /// hundredth of the program's own instructions, which the runtime may take at the end of a short run.
 #[test]
