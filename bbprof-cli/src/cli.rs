@@ -3,7 +3,7 @@
 use crate::cargo::{self, CargoOptions, Subcommand};
 use crate::clean::{self, CleanOptions};
 use crate::cmake;
-use crate::commands::{self, ProfileCommand};
+use crate::commands::{self, ColourArgs, ProfileCommand};
 use crate::doctor;
 use crate::env::{self, EnvOptions};
 use crate::exit::Exit;
@@ -17,6 +17,9 @@ use std::ffi::OsString;
 #[derive(Parser, Debug)]
 #[command(name = "bbprof", version, disable_help_subcommand = false, subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
+    /// Commands that have colours read their own; the others take it as well, for those who always write it.
+    #[command(flatten)]
+    colour: ColourArgs,
     #[command(subcommand)]
     command: Command,
 }

@@ -19,6 +19,7 @@ mod sizes;
 mod sources;
 mod verify;
 
+pub(crate) use look::ColourArgs;
 pub(crate) use outcome::Outcome;
 pub(crate) use output::to_stdout;
 pub(crate) use report::write_run_summary;

@@ -114,6 +114,8 @@ fn through_archive(create: &[&str], link: &[&str]) {
             compile(&parcel, &["-c", &format!("{source}.c")]);
         }
         parcel.run("ar").args(create).args(["libshelf.a", "shelf.o", "unused.o"]).ok();
+        let dump = Run::new(tool("bbprof")).args(["dump", "libshelf.a"]).in_folder(&parcel.source()).ok().text();
+        assert!(dump.contains("object libshelf.a(shelf.o)\n") && dump.contains("shelf_put"), "{dump}");
         compile(&parcel, &[&[&format!("-fuse-ld={linker}"), "-o", "parcel"], link].concat());
         let run = parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
         let exported = bbprof_tests::Exported::of(&[run.raw]);
@@ -324,7 +326,8 @@ fn a_threads_first_count_is_in_a_function_without_a_frame() {
     assert_eq!(run.outcome.clone().expect_code(0).stdout, Run::new(sandbox.join("plain")).ok().stdout);
     Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
     assert_eq!(bbprof_tests::Exported::of(&[run.raw]).entries("leaf"), Some(30));
-    let code = Run::new("objdump").args(["-d", "--no-show-raw-insn", "--disassemble=small", "leaf.o"]).in_folder(folder).ok().text();
+    let code =
+        Run::new("objdump").args(["-d", "--no-show-raw-insn", "--disassemble=small", "leaf.o"]).in_folder(folder).ok().text();
     assert!(code.contains("call") && !code.contains("push"), "{code}");
 }
 

@@ -16,7 +16,10 @@ use bbprof_format::raw::{self, RawProfile};
 use bbprof_format::{frequencies as frequencies_format, manifest as manifest_format, map as map_format, names};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection};
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// Print a bbprof file in words: object or archive with manifests, build map, raw or merged profile, frequencies
 #[derive(clap::Args, Debug)]
@@ -61,14 +64,20 @@ pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
 /// The modules of each object in the file that has any.
 fn objects(name: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<manifest::Decoded>)>> {
     let mut objects = Vec::new();
-    if bytes.starts_with(b"!<arch>\n") {
+    if bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n") {
         let archive = ArchiveFile::parse(bytes).with_context(|| name.to_owned())?;
         for member in archive.members() {
             let member = member.with_context(|| name.to_owned())?;
             let member_name = format!("{name}({})", String::from_utf8_lossy(member.name()));
-            let data = member.data(bytes).with_context(|| member_name.clone())?;
+            // A thin archive has names for its members: files beside it.
+            let file = Path::new(name).parent().unwrap_or(Path::new("")).join(OsStr::from_bytes(member.name()));
+            let data = if archive.is_thin() {
+                Cow::Owned(std::fs::read(file).with_context(|| member_name.clone())?)
+            } else {
+                Cow::Borrowed(member.data(bytes).with_context(|| member_name.clone())?)
+            };
             if data.starts_with(b"\x7fELF") {
-                objects.push((member_name.clone(), modules_of(data).context(member_name)?));
+                objects.push((member_name.clone(), modules_of(&data).context(member_name)?));
             }
         }
         objects.retain(|(_, modules)| !modules.is_empty());

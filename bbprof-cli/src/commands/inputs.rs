@@ -1,5 +1,6 @@
 //! From the words of a command line to counters and profiles.
 
+mod family;
 mod files;
 mod images;
 mod read;

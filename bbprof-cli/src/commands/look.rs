@@ -18,7 +18,7 @@ pub(crate) struct LookArgs {
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct ColourArgs {
     /// Colours; auto: on a terminal, unless NO_COLOR or CARGO_TERM_COLOR says otherwise
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", global = true)]
     color: Color,
 }
 

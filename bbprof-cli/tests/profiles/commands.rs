@@ -77,7 +77,8 @@ fn a_folder_of_raw_and_merged_profiles_is_summed_with_a_warning() {
 fn every_kind_of_file_is_dumped() {
     let folder = Folder::new();
     folder.write("a.bbraw", &folder.raw(7, 5));
-    assert_eq!(folder.bbprof(&["merge", "-o", "m.bbprof", "a.bbraw"]).code, 0);
+    // Commands without colours take the word for them, too.
+    assert_eq!(folder.bbprof(&["--color=always", "merge", "-o", "m.bbprof", "a.bbraw", "--color", "never"]).code, 0);
     for (file, words) in [
         ("app.bbmap", &["build map of app", "function f (f)", "counter 0: "][..]),
         ("a.bbraw", &["raw profile of ", "exit 0", "thread-local"]),

@@ -20,12 +20,22 @@ fn the_last_run() {
         file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).expect("set");
     };
     for (name, turns, seconds) in [("a.bbraw", 5, 60), ("b.bbraw", 6, 30), ("c.bbraw", 7, 90)] {
-        folder.write(name, &folder.raw(1, turns));
+        folder.write(name, &folder.raw(turns as u32, turns));
         age(name, seconds);
     }
     let newest = folder.bbprof(&["export", "lcov=-"]);
     assert_eq!(turns(&newest), Some(6));
     assert!(newest.err.contains("the newest of 3 profiles here"), "{}", newest.err);
+
+    // With the child of its process.
+    let mut child = folder.raw(8, 100);
+    child.process.parent_pid = 6;
+    folder.write("d.bbraw", &child);
+    age("d.bbraw", 50);
+    let newest = folder.bbprof(&["export", "lcov=-"]);
+    assert_eq!(turns(&newest), Some(106));
+    assert!(newest.err.contains("b.bbraw, the newest of 4 profiles here, with 1 more"), "{}", newest.err);
+    fs::remove_file(folder.path("d.bbraw")).expect("removed");
 
     // A run of cargo bbprof, all its processes, from a folder below.
     fs::create_dir_all(folder.path("target/bbprof/runs/1")).expect("made");

@@ -1,8 +1,8 @@
 //! Which process a raw profile is of, by its first bytes alone.
 
-use super::HEADER_BYTES;
 use super::checksum::unguard;
 use super::frame::check_header;
+use super::{HEADER_BYTES, STATE_COMPLETE};
 use crate::words::{u32_at, u64_at};
 
 /// Names one run of one program in one process.
@@ -31,8 +31,12 @@ pub enum Extent {
 pub struct Head {
     /// The process; of a pool, the one that was added last.
     pub run: Identity,
+    /// The id of the process that had started it, when the file was begun.
+    pub parent_pid: u32,
     /// Which counts these are.
     pub extent: Extent,
+    /// The file was written anew at a clean end, or by a dump: nothing changes in it any more.
+    pub is_complete: bool,
     /// They are those since this reset.
     pub resets: u32,
 }
@@ -42,6 +46,18 @@ impl Identity {
     #[must_use]
     pub fn is_of(self, pid: u32, start_ticks: u64) -> bool {
         self.pid == pid && self.start_ticks == start_ticks && start_ticks != 0
+    }
+
+    /// Is it a run of the same process? `exec` begins another.
+    #[must_use]
+    pub fn is_of_same_process(self, other: Self) -> bool {
+        self.is_of(other.pid, other.start_ticks)
+    }
+
+    /// Can it be a run of the process of this number that started another run? None is older than who started it.
+    #[must_use]
+    pub fn can_have_started(self, other: Self, parent_pid: u32) -> bool {
+        self.pid == parent_pid && self.begun_ns <= other.begun_ns && self.start_ticks <= other.start_ticks
     }
 
     /// When the run was begun, in nanoseconds since 1970.
@@ -66,6 +82,7 @@ impl Head {
             _ => Extent::Ended,
         };
         let run = Identity { pid: u32_at(header, 16), start_ticks: u64_at(header, 24), begun_ns: u64_at(header, 32) };
-        Some(Self { run, extent, resets: unguard(u64_at(header, 112))? })
+        let is_complete = &header[12..16] == STATE_COMPLETE;
+        Some(Self { run, parent_pid: u32_at(header, 20), extent, is_complete, resets: unguard(u64_at(header, 112))? })
     }
 }

@@ -1,5 +1,7 @@
 //! From the words of a command line to the files of profiles: named, in folders, or of the last run.
 
+use super::family::{Member, family};
+use super::repeated::head;
 use crate::exit::Requirement;
 use crate::last_run;
 use crate::messages::tell;
@@ -56,7 +58,7 @@ fn is_profile(path: &Path) -> bool {
 }
 
 /// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest raw profile in the working
-/// directory, whichever is newer. A merged profile is no run: it is taken where there is nothing else, and said.
+/// directory with those of the processes that belong to it, whichever is newer. A merged profile is no run: it is taken where there is nothing else, and said.
 pub(super) fn profiles_of_last_run() -> Result<Vec<PathBuf>> {
     let here = std::env::current_dir().context("working directory")?;
     let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
@@ -72,10 +74,16 @@ pub(super) fn profiles_of_last_run() -> Result<Vec<PathBuf>> {
         return expand(&[last_run::profiles_of(&note)?]).with_context(|| format!("{}: names the last run", note.display()));
     }
     if let Some(file) = newest {
+        let members: Vec<Option<Member>> =
+            runs.iter().map(|path| Some(Member { head: head(path)?, written: written(path) })).collect();
+        let of_run = family(&members, runs.iter().position(|path| path == file).unwrap_or_default());
         if runs.len() > 1 {
-            tell!("{}, the newest of {} profiles here", file.display(), runs.len());
+            let others = of_run.len() - 1;
+            let related =
+                if others == 0 { String::new() } else { format!(", with {others} more of its process, its children and parents") };
+            tell!("{}, the newest of {} profiles here{related}", file.display(), runs.len());
         }
-        return Ok(vec![file.clone()]);
+        return Ok(of_run.into_iter().map(|position| runs[position].clone()).collect());
     }
     match merged.iter().max_by_key(|path| written(path)) {
         Some(file) => {
