@@ -2,7 +2,10 @@
  *
  * The child inherits mappings of the parent's file; they must be replaced before it counts anything. So signals are blocked from
  * before the fork until that is done (the lock does it), and these handlers are registered before all others, so that they run
- * closest to the fork. vfork's children are left alone: what they execute, the parent's memory executes. */
+ * closest to the fork. vfork's children are left alone: what they execute, the parent's memory executes.
+ *
+ * A program that is not profiled may register handlers before it opens a profiled library: they run between ours. So what leads the forking thread
+ * to its counters is withheld from it meanwhile, and it asks each time. If it is the child that asks, it begins then. */
 #include "process.h"
 
 #include "text.h"
@@ -11,6 +14,34 @@
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
 extern int pthread_atfork(void (*)(void), void (*)(void), void (*)(void)) __attribute__((weak));
 extern void *__dso_handle BBPROF_HIDDEN __attribute__((weak));
+
+static void withhold(struct image *image) {
+    struct withheld *withheld = &image->withheld;
+    /* Someone may have registered the handlers twice. */
+    if (withheld->delta != NULL)
+        return;
+    withheld->path_table = image->path_table_of_caller == NULL ? NULL : image->path_table_of_caller();
+    if (withheld->path_table != NULL) {
+        withheld->path_table_value = *withheld->path_table;
+        *withheld->path_table = NULL;
+    }
+    withheld->delta_value = __bbprof_delta;
+    __bbprof_delta = BBPROF_DELTA_NONE;
+    withheld->delta = &__bbprof_delta;
+}
+
+/* All libraries' at once. */
+static void give_back(struct process *process) {
+    for (struct image *image = process->images; image != NULL; image = image->next) {
+        struct withheld *withheld = &image->withheld;
+        if (withheld->delta == NULL)
+            continue;
+        *withheld->delta = withheld->delta_value;
+        withheld->delta = NULL;
+        if (withheld->path_table != NULL)
+            *withheld->path_table = withheld->path_table_value;
+    }
+}
 
 /* Where the program is not profiled, each library registers these handlers, as each may be unloaded; wrappers of fork call them again. The lock
  * counts. */
@@ -21,13 +52,19 @@ void fork_prepare(void) {
     process_lock(process);
     process->forking_thread = platform_thread_id();
     process->is_forking = true;
+    if (!process->has_program)
+        withhold(__bbprof_image.image);
 }
 
 void fork_in_parent(void) {
     struct process *process = process_current();
     if (process == NULL)
         return;
+    give_back(process);
     process->is_forking = false;
+    if (process->has_refused)
+        note_for_good(process, NOTE_THREAD_IN_FORK);
+    process->has_refused = false;
     process_unlock(process);
 }
 
@@ -95,44 +132,48 @@ static void tell_forebear(struct process *process, struct raw_header *forebears)
         raw_note_lost_child(forebears);
 }
 
+void fork_begin_child(struct process *process) {
+    process_lock_inherit(process);
+    give_back(process);
+    process->is_forking = process->has_refused = false;
+    process->pid = platform_process_id();
+    process->parent_pid = platform_parent_id();
+    process->start_ticks = platform_start_ticks();
+    process->begun_ns = platform_wall_clock_ns();
+    process->is_fork_child = true;
+    process->has_threads = false;
+    process->noted_for_good = 0;
+    process->has_complained = process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = false;
+    process->finished = false;
+    process->announced = FATE_NOT_SEEN;
+    process->interrupted = process->left = 0;
+    process->baseline = process->resets = 0;
+    uint32_t interrupted = handlers_running(process);
+    process->at_reset = at_beginning(0, interrupted);
+    process->threads = 0;
+    process->num_dumps = 0;
+    struct raw_header *forebears = process->raw.in_use ? process->raw.header : process->raw.forebears;
+    raw_begin(process);
+    process->num_images = 0;
+    for (struct image *image = process->images; image != NULL; image = image->next) {
+        image->index = process->num_images++;
+        entries_of_image(image, raw_log, process);
+        restart_bank(process, image, BANK_TLS);
+        restart_bank(process, image, BANK_GLOBAL);
+        path_tables_restart(process, image, interrupted != 0);
+    }
+    raw_publish(process);
+    tell_forebear(process, forebears);
+    if (process->helper != 0)
+        schedule_restart(process);
+}
+
 void fork_in_child(void) {
     struct process *process = process_current();
     if (process == NULL)
         return;
-    if (process->is_forking) {
-        process_lock_inherit(process);
-        process->is_forking = false;
-        process->pid = platform_process_id();
-        process->parent_pid = platform_parent_id();
-        process->start_ticks = platform_start_ticks();
-        process->begun_ns = platform_wall_clock_ns();
-        process->is_fork_child = true;
-        process->has_threads = false;
-        process->noted_for_good = 0;
-        process->has_complained = process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = false;
-        process->finished = false;
-        process->announced = FATE_NOT_SEEN;
-        process->interrupted = process->left = 0;
-        process->baseline = process->resets = 0;
-        uint32_t interrupted = handlers_running(process);
-        process->at_reset = at_beginning(0, interrupted);
-        process->threads = 0;
-        process->num_dumps = 0;
-        struct raw_header *forebears = process->raw.in_use ? process->raw.header : process->raw.forebears;
-        raw_begin(process);
-        process->num_images = 0;
-        for (struct image *image = process->images; image != NULL; image = image->next) {
-            image->index = process->num_images++;
-            entries_of_image(image, raw_log, process);
-            restart_bank(process, image, BANK_TLS);
-            restart_bank(process, image, BANK_GLOBAL);
-            path_tables_restart(process, image, interrupted != 0);
-        }
-        raw_publish(process);
-        tell_forebear(process, forebears);
-        if (process->helper != 0)
-            schedule_restart(process);
-    }
+    if (process->is_forking)
+        fork_begin_child(process);
     process_unlock(process);
 }
 

@@ -126,6 +126,7 @@ void image_adopt_storage(struct process *process, struct image *image) {
 void image_leave(struct process *process, struct bbprof_image *record) {
     struct image *image = record->image;
     struct segment *global = image->segments[BANK_GLOBAL];
+    image->withheld.delta = NULL;
     if (global != NULL && global->aside != NULL) {
         counters_move(global->view, global->aside, image->counters[BANK_GLOBAL]);
         global->aside = NULL;

@@ -60,6 +60,8 @@ static bool is_held_by_caller(const struct lock *lock) {
 
 void process_lock(struct process *process) {
     struct lock *lock = &process->lock;
+    if (fork_is_callers(process) && process->pid != platform_process_id())
+        fork_begin_child(process);
     if (is_held_by_caller(lock)) {
         lock->depth++;
         return;
@@ -76,11 +78,43 @@ void process_unlock(struct process *process) {
     platform_restore_signals(signals);
 }
 
-/* In the middle of a block: handlers interrupt none of the system calls between these two. */
-uint64_t process_lock_in_block(struct process *process) {
-    uint64_t signals = platform_block_signals_in_block();
-    process_lock(process);
-    return signals;
+#define PAUSE_NS 1000000u
+#define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
+
+/* False: a fork holds it for so long that its handlers seem to wait for the caller, or did for another one. */
+static bool acquire_unless_for_a_fork(const struct process *process, struct lock *lock) {
+    for (unsigned pauses = 0; pauses < PAUSES_OF_A_FORK;) {
+        uint32_t free = FREE;
+        if (__atomic_compare_exchange_n(&lock->state, &free, CONTENDED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return true;
+        bool is_forkers = __atomic_load_n(&process->is_forking, __ATOMIC_RELAXED) &&
+                          __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == process->forking_thread;
+        pauses = is_forkers ? pauses + 1 : 0;
+        if (is_forkers && __atomic_load_n(&process->has_refused, __ATOMIC_RELAXED))
+            return false;
+        platform_sleep(PAUSE_NS);
+    }
+    return false;
+}
+
+/* In the middle of a block: handlers interrupt none of the system calls between these two. In a program that is not profiled, a fork's handlers of its own
+ * run while ours have the lock, and may wait for a thread that asks for its first counters. */
+bool process_lock_in_block(struct process *process, uint64_t *signals) {
+    struct lock *lock = &process->lock;
+    *signals = platform_block_signals_in_block();
+    if (process->has_program || is_held_by_caller(lock) || fork_is_callers(process)) {
+        process_lock(process);
+        return true;
+    }
+    uint64_t others = platform_block_signals();
+    if (acquire_unless_for_a_fork(process, lock)) {
+        own(lock, others, 1);
+        return true;
+    }
+    __atomic_store_n(&process->has_refused, true, __ATOMIC_RELAXED);
+    platform_restore_signals(others);
+    platform_restore_signals_in_block(*signals);
+    return false;
 }
 
 void process_unlock_in_block(struct process *process, uint64_t signals) {
@@ -88,26 +122,14 @@ void process_unlock_in_block(struct process *process, uint64_t signals) {
     platform_restore_signals_in_block(signals);
 }
 
-#define PAUSE_NS 1000000u
-#define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
-
 /* musl holds a lock of its own while the last destructors run, and each fork takes that behind our handlers: who has taken ours around a fork waits
  * for the process's end, and touches nothing any more. So its lock is taken away from it. */
 static void take_at_end(struct process *process, uint64_t signals, uint32_t depth) {
     struct lock *lock = &process->lock;
-    if (!process->forks_wait_for_end) {
-        take(lock, signals, depth);
-        return;
-    }
-    for (unsigned pauses = 0; pauses < PAUSES_OF_A_FORK;) {
-        uint32_t free = FREE;
-        if (__atomic_compare_exchange_n(&lock->state, &free, CONTENDED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-            break;
-        bool is_forkers = __atomic_load_n(&process->is_forking, __ATOMIC_RELAXED) &&
-                          __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == process->forking_thread;
-        pauses = is_forkers ? pauses + 1 : 0;
-        platform_sleep(PAUSE_NS);
-    }
+    if (process->forks_wait_for_end)
+        acquire_unless_for_a_fork(process, lock);
+    else
+        acquire(&lock->state);
     own(lock, signals, depth);
 }
 

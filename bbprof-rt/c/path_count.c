@@ -25,14 +25,19 @@ static void set_base(struct path_table *table, const struct image *image, enum b
     table->bases[bank] = (uint64_t)image->global_bank + delta - 8 * image->counters[BANK_TLS] - 8;
 }
 
+static struct path_table **table_of_caller(void) {
+    return &bbprof_path_table;
+}
+
 /* The calling thread's table, for paths with counters in this bank. */
 static struct path_table *own_table(struct process *process, struct image *image, enum bank bank) {
     struct path_table *table = bbprof_path_table;
     if (table == NULL && (table = path_table_acquire(process, image)) != NULL) {
         /* No counter is so far from these. */
         table->bases[BANK_TLS] = table->bases[BANK_GLOBAL] = 0;
-        /* The thread in whose place vfork's child runs is another: the child asks each time. */
-        if (process->pid == platform_process_id())
+        image->path_table_of_caller = table_of_caller;
+        /* The thread in whose place vfork's child runs is another: the child asks each time; and so does a thread between the handlers of a fork. */
+        if (process->pid == platform_process_id() && !fork_is_callers(process))
             bbprof_path_table = table;
     }
     if (table != NULL)
@@ -49,7 +54,11 @@ BBPROF_HIDDEN void bbprof_path_unknown(uint64_t *counter, uint64_t number, enum 
     bool counted = false;
     if (process != NULL) {
         struct image *image = __bbprof_image.image;
-        uint64_t signals = process_lock_in_block(process);
+        uint64_t signals;
+        if (!process_lock_in_block(process, &signals)) {
+            __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+            return;
+        }
         struct path_table *table = own_table(process, image, bank);
         bool own = true;
         if (table != NULL) {

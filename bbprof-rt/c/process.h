@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 16u
+#define PROCESS_ABI 17u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -53,6 +53,14 @@ struct path_table {
     int32_t owner;             /* as of a segment */
 };
 
+/* What leads a forking thread to its counters: taken away from it between the handlers of the fork. See fork.c. */
+struct withheld {
+    uint64_t *delta; /* NULL: nothing is withheld */
+    uint64_t delta_value;
+    struct path_table **path_table; /* NULL: it has none */
+    struct path_table *path_table_value;
+};
+
 struct image {
     struct image *next;
     uint32_t index;
@@ -66,6 +74,8 @@ struct image {
     const char *path;
     struct segment *segments[NUM_BANKS]; /* the first has role counts and stays with the image's own storage */
     struct path_table *path_tables;
+    struct path_table **(*path_table_of_caller)(void); /* NULL: nobody has counted in one yet */
+    struct withheld withheld;
 };
 
 /* The file that is mapped over the counters. */
@@ -99,6 +109,7 @@ struct process {
     bool is_privileged; /* who started it must not choose its files */
     bool is_fork_child;
     bool is_forking; /* a fork is under way: its child may have its parent's number, in a namespace of its own */
+    bool has_refused; /* a thread asked for its counters meanwhile, and gets none */
     bool forks_wait_for_end; /* musl's, while the last destructors run: see lock.c */
     bool path_has_pid; /* so that no other process has it */
     bool has_program; /* it was begun by the program, which no dlclose takes away */
@@ -145,7 +156,8 @@ void process_unlock(struct process *process);
 /* At the process's end, maybe in the last destructors. */
 void process_lock_at_end(struct process *process);
 /* In the middle of a block. */
-uint64_t process_lock_in_block(struct process *process);
+/* False: handlers of a fork hold the lock, and seem to wait for the caller. Then nothing is locked. */
+bool process_lock_in_block(struct process *process, uint64_t *signals);
 void process_unlock_in_block(struct process *process, uint64_t signals);
 /* At the end, too: others may have the lock for this time, and change what it guards; the holder's signals stay blocked. */
 void process_lock_pause(struct process *process, uint64_t nanoseconds);
@@ -286,7 +298,7 @@ void entry_of_paths(uint32_t image, uint64_t offset, uint32_t record_bytes, uint
 void entry_of_waits(uint64_t counted, const struct call_told calls[CALLS_TOLD], entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
 /* Notes that are also true of complete profiles: what they tell of is lost. Each once. */
-enum note_for_good { NOTE_SHARED_COUNTERS, NOTE_CLEARED_BANK, NOTE_UNTOLD_THREADS, NOTE_THREAD_WITHOUT_COUNTERS, NUM_NOTES_FOR_GOOD };
+enum note_for_good { NOTE_SHARED_COUNTERS, NOTE_CLEARED_BANK, NOTE_UNTOLD_THREADS, NOTE_THREAD_WITHOUT_COUNTERS, NOTE_THREAD_IN_FORK, NUM_NOTES_FOR_GOOD };
 void note_for_good(struct process *process, enum note_for_good note);
 void entries_of_exec(const char *path, entry_sink sink, void *context);
 
@@ -371,5 +383,14 @@ void fork_register(void);
 void fork_prepare(void);
 void fork_in_parent(void);
 void fork_in_child(void);
+/* What the last of these does, where the child reaches the runtime before it. */
+void fork_begin_child(struct process *process);
+
+/* Whether the calling thread is between the handlers of a fork, in who forks or in the child, and its counters are withheld. The child has a copy of the
+ * thread-local storage; vfork's has that of another thread. */
+static inline bool fork_is_callers(const struct process *process) {
+    const struct image *image = __bbprof_image.image;
+    return process->is_forking && image != NULL && image->withheld.delta != NULL && image->withheld.delta == &__bbprof_delta;
+}
 
 #endif

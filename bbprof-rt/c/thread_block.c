@@ -6,6 +6,7 @@
 
 #include "text.h"
 
+/* The first segment is where the image's own storage is, and stays there in a fork's child; others are where they are mapped. */
 static uint64_t own_block(struct process *process, struct image *image, bool is_childs) {
     if (image->segments[BANK_GLOBAL] == NULL)
         return 0;
@@ -17,7 +18,7 @@ static uint64_t own_block(struct process *process, struct image *image, bool is_
     }
     if (!is_childs)
         raw_set_threads(process, process->threads + 1);
-    return (uint64_t)segment->view - (uint64_t)image->global_bank;
+    return segment == image->segments[BANK_GLOBAL] ? 0 : (uint64_t)segment->view - (uint64_t)image->global_bank;
 }
 
 BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
@@ -25,15 +26,18 @@ BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
     /* Nothing is counted, or this is the thread that loads the image, before its first constructor. */
     if (process == NULL)
         return __bbprof_delta = 0;
-    uint64_t signals = process_lock_in_block(process);
-    uint64_t delta = __bbprof_delta;
+    uint64_t signals;
+    if (!process_lock_in_block(process, &signals))
+        return __bbprof_delta = 0;
+    struct image *image = __bbprof_image.image;
+    uint64_t *known = fork_is_callers(process) ? &image->withheld.delta_value : &__bbprof_delta, delta = *known;
     /* A signal handler may have been faster. */
     if (delta == BBPROF_DELTA_NONE) {
         /* The thread in whose place vfork's child runs is another: the child asks each time. */
         bool is_childs = process->pid != platform_process_id();
-        delta = own_block(process, __bbprof_image.image, is_childs);
+        delta = own_block(process, image, is_childs);
         if (!is_childs)
-            __bbprof_delta = delta;
+            *known = delta;
     }
     process_unlock_in_block(process, signals);
     return delta;

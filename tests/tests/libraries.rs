@@ -295,6 +295,81 @@ fn rust_cdylib_in_a_c_program() {
     run.check();
 }
 
+/// A program that is not profiled, with handlers of a fork that stand between the library's, as it registers them before it opens that. `$1` says what happens
+/// in which handler.
+const FORKER: &str = "\
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static long (*work)(long);
+static const char *how;
+static void *thread(void *x) { work(9); return x; }
+static void *load(void *x) { work = (long (*)(long))dlsym(dlopen(\"./libwork.so\", RTLD_NOW), \"work\"); work(1); return x; }
+static void in_thread(void *run(void *)) { pthread_t made; pthread_create(&made, 0, run, 0); pthread_join(made, 0); }
+static void prepare(void) { if (strchr(how, 'p')) work(20); if (strchr(how, 't')) in_thread(thread); }
+static void parent(void) { if (strchr(how, 'q')) work(300); }
+static void child(void) { if (strchr(how, 'c')) { usleep(50000); work(4000); } }
+int main(int argc, char **argv) {
+  how = argv[argc - 1];
+  pthread_atfork(prepare, parent, child);
+  if (strchr(how, 'l')) in_thread(load); else load(0);
+  work(2);
+  pid_t made = fork();
+  if (made == 0) { work(50000); exit(0); }
+  work(3);
+  int status = 0;
+  /* Or it ends before the child. */
+  if (strchr(how, 'w')) waitpid(made, &status, 0);
+  return status != 0;
+}
+";
+
+#[test]
+fn forks_of_a_program_that_is_not_profiled() {
+    let sandbox = Sandbox::new("forker");
+    sandbox.write(
+        "work.c",
+        "static volatile long sink;\n__attribute__((noinline)) static void turn(void) { if (sink++ == -1) sink = 0; }\n\
+         long work(long n) { for (long i = 0; i < n; i++) turn(); return sink; }\n",
+    );
+    sandbox.write("forker.c", FORKER);
+    let folder = sandbox.path();
+    Run::new("clang-22").args(["-O1", "forker.c", "-o", "forker"]).in_folder(folder).ok();
+    for options in [&[][..], &["--bbprof-counters=paths"], &["--bbprof-counters=paths", "--bbprof-path-array=0"]] {
+        Run::new(tool("bbprof-cc"))
+            .args(["-O1", "-fPIC", "-shared", "work.c", "-o", "libwork.so"])
+            .args(options)
+            .in_folder(folder)
+            .ok();
+        // Turns in the parent's file, and in the child's.
+        for (how, in_parent, in_child) in
+            [("w", 6, 50_000), ("pqcw", 326, 54_000), ("pqc", 326, 54_000), ("lw", 6, 50_000), ("lpqcw", 326, 54_000)]
+        {
+            let _ = std::fs::remove_dir_all(sandbox.join("raw"));
+            std::fs::create_dir(sandbox.join("raw")).unwrap();
+            Run::new(sandbox.join("forker")).arg(how).env("BBPROF_OUT", sandbox.join("raw/%p.bbraw")).in_folder(folder).ok();
+            let raws: Vec<PathBuf> = std::fs::read_dir(sandbox.join("raw")).unwrap().map(|entry| entry.unwrap().path()).collect();
+            let mut turns: Vec<u64> = raws
+                .iter()
+                .map(|raw| {
+                    Run::new(tool("bbprof")).arg("verify").arg(raw).ok();
+                    bbprof_tests::Exported::of(&[raw.clone()]).entries("turn").unwrap()
+                })
+                .collect();
+            turns.sort_unstable();
+            assert_eq!(turns, [in_parent, in_child], "{options:?} {how}");
+        }
+        // The handler waits for a thread that asks for its first counters.
+        let raw = sandbox.join("waiting.bbraw");
+        Run::new(sandbox.join("forker")).arg("tw").env("BBPROF_OUT", &raw).in_folder(folder).ok();
+        let verified = Run::new(tool("bbprof")).arg("verify").arg(&raw).outcome().expect_code(5).text();
+        assert!(verified.contains("while handlers of a fork"), "{verified}");
+    }
+}
+
 /// A function that calls nothing has no frame for the runtime, which it asks for counters at a thread's first count: arguments, and what it
 /// keeps below the stack's end, are as before.
 #[test]
