@@ -356,7 +356,7 @@ fn forks_of_a_program_that_is_not_profiled() {
                 .iter()
                 .map(|raw| {
                     Run::new(tool("bbprof")).arg("verify").arg(raw).ok();
-                    bbprof_tests::Exported::of(&[raw.clone()]).entries("turn").unwrap()
+                    bbprof_tests::Exported::of(std::slice::from_ref(raw)).entries("turn").unwrap()
                 })
                 .collect();
             turns.sort_unstable();
