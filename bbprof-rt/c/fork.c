@@ -116,6 +116,7 @@ static void restart_bank(struct process *process, struct image *image, enum bank
         }
         if (segment->place != NULL)
             platform_map_fresh(segment->place, bank_bytes(image, bank));
+        segment_forget_parked(process, image, segment);
         platform_unmap(segment->view, bank_bytes(image, bank));
         *link = segment->next;
     }

@@ -53,6 +53,9 @@ void *platform_map_shared(int file, uint64_t offset, size_t num_bytes, int *why)
 int platform_map_over(void *place, void *view, size_t num_bytes);
 /* The same for pages of a file. */
 int platform_map_file_over(void *place, int file, uint64_t offset, size_t num_bytes);
+/* Moves private pages elsewhere, and leaves empty ones, so that nothing else gets in there; NULL: the kernel cannot (before Linux 5.7), and nothing has changed. */
+void *platform_move_pages(void *place, size_t num_bytes);
+bool platform_move_pages_back(void *from, void *place, size_t num_bytes);
 /* Puts fresh private pages there. */
 int platform_map_fresh(void *place, size_t num_bytes);
 void platform_unmap(void *view, size_t num_bytes);

@@ -42,6 +42,19 @@ int platform_map_over(void *place, void *view, size_t num_bytes) {
     return (int)result;
 }
 
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
+void *platform_move_pages(void *place, size_t num_bytes) {
+    long result = CALL6(__NR_mremap, place, num_bytes, num_bytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, 0, 0);
+    return failed(result) ? NULL : (void *)result;
+}
+
+bool platform_move_pages_back(void *from, void *place, size_t num_bytes) {
+    return !failed(CALL6(__NR_mremap, from, num_bytes, num_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place, 0));
+}
+
 int platform_map_file_over(void *place, int file, uint64_t offset, size_t num_bytes) {
     int why;
     map(place, num_bytes, MAP_SHARED | MAP_FIXED, file, offset, &why);

@@ -91,6 +91,8 @@
 #define platform_map_over bbprof_platform_map_over
 #define platform_map_private bbprof_platform_map_private
 #define platform_map_shared bbprof_platform_map_shared
+#define platform_move_pages bbprof_platform_move_pages
+#define platform_move_pages_back bbprof_platform_move_pages_back
 #define platform_namespace bbprof_platform_namespace
 #define platform_number_behind bbprof_platform_number_behind
 #define platform_open bbprof_platform_open
@@ -183,6 +185,7 @@
 #define segment_create bbprof_segment_create
 #define segment_create_baseline bbprof_segment_create_baseline
 #define segment_detach bbprof_segment_detach
+#define segment_forget_parked bbprof_segment_forget_parked
 #define segments_sum bbprof_segments_sum
 #define segments_total bbprof_segments_total
 #define several_threads_look bbprof_several_threads_look

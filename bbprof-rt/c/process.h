@@ -34,6 +34,7 @@ struct segment {
     uint64_t offset;  /* in the raw profile; 0 = in memory only */
     uint64_t *place;  /* where else the pages are mapped: over a thread's TLS bank or the image's global bank */
     uint64_t *aside;  /* a bank that could not be mapped over: its counts are to be added */
+    void *parked;     /* where the stack's own pages are meanwhile; NULL: dropped */
     int32_t owner;    /* thread id; THREAD_NONE, THREAD_STARTING; of vfork's child its process id, negated */
     uint16_t role;    /* enum raw_role */
     uint16_t rounds;  /* of thread-specific data destructors so far */
@@ -122,6 +123,7 @@ struct process {
     uint32_t baseline, resets;
     uint32_t at_reset; /* at the last one, or at the fork: other threads that ran | handlers that did << 16 */
     uint32_t threads, num_dumps;
+    uint64_t parked_bytes; /* of all segments */
     uint32_t interrupted; /* activations of the ending thread that handlers interrupted which still run */
     uint32_t left;        /* those that no handler returned to, and none will */
     int dump_signal;         /* 0 = none */
@@ -209,10 +211,12 @@ struct segment *segment_create(struct process *process, struct image *image, enu
 struct segment *segment_create_baseline(struct process *process, struct image *image, enum bank bank, enum raw_role role, int *why);
 /* The owner's segment, one that nobody counts in any more, or a new one. */
 struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner);
-/* The bank at `place` counts in the segment from now on; what was counted there is added. */
-void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place);
-/* The pages at the segment's place become fresh ones. */
-void segment_detach(const struct image *image, enum bank bank, struct segment *segment);
+/* The bank at `place` counts in the segment from now on; what was counted there is added. That of a thread is detached again. */
+void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place, bool for_thread);
+/* The pages at the segment's place become those that were there, or fresh ones. */
+void segment_detach(struct process *process, const struct image *image, enum bank bank, struct segment *segment);
+/* Those that were there have no place to go back to. */
+void segment_forget_parked(struct process *process, const struct image *image, struct segment *segment);
 /* Adds counters to others and makes them zero. */
 void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters);
 /* Counts since the last reset of counters `first..first + num`. */

@@ -88,9 +88,42 @@ void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters) {
     }
 }
 
-void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place) {
+/* A guess: fewer pages are made as fast as they are moved. */
+#define LEAST_PARKED_BYTES (UINT64_C(64) * BBPROF_PAGE_BYTES)
+/* Memory that is kept for no other reason than speed. */
+#define MOST_PARKED_BYTES (UINT64_C(64) << 20)
+
+/* libc clears the pages of a thread's bank for the next one on the same stack, and each fresh one would be made and thrown away for that. */
+static void park(struct process *process, const struct image *image, struct segment *segment, uint64_t *place) {
+    uint64_t num_bytes = bank_bytes(image, BANK_TLS);
+    if (num_bytes >= LEAST_PARKED_BYTES && process->parked_bytes + num_bytes <= MOST_PARKED_BYTES)
+        segment->parked = platform_move_pages(place, num_bytes);
+    if (segment->parked != NULL)
+        process->parked_bytes += num_bytes;
+}
+
+void segment_forget_parked(struct process *process, const struct image *image, struct segment *segment) {
+    if (segment->parked == NULL)
+        return;
+    platform_unmap(segment->parked, bank_bytes(image, BANK_TLS));
+    process->parked_bytes -= bank_bytes(image, BANK_TLS);
+    segment->parked = NULL;
+}
+
+static bool unpark(struct process *process, const struct image *image, struct segment *segment) {
+    uint64_t num_bytes = bank_bytes(image, BANK_TLS);
+    if (segment->parked == NULL || !platform_move_pages_back(segment->parked, segment->place, num_bytes))
+        return false;
+    process->parked_bytes -= num_bytes;
+    segment->parked = NULL;
+    return true;
+}
+
+void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place, bool for_thread) {
     bool can_map = ((uintptr_t)place & (BBPROF_PAGE_BYTES - 1)) == 0;
     counters_move(segment->view, place, image->counters[bank]);
+    if (can_map && for_thread)
+        park(process, image, segment, place);
     if (can_map && raw_map_over(process, place, segment->view, segment->offset, bank_bytes(image, bank)) == 0) {
         segment->place = place;
         return;
@@ -103,9 +136,10 @@ void segment_attach(struct process *process, const struct image *image, enum ban
     }
 }
 
-void segment_detach(const struct image *image, enum bank bank, struct segment *segment) {
-    if (segment->place != NULL)
+void segment_detach(struct process *process, const struct image *image, enum bank bank, struct segment *segment) {
+    if (segment->place != NULL && !unpark(process, image, segment))
         platform_map_fresh(segment->place, bank_bytes(image, bank));
+    segment_forget_parked(process, image, segment);
     if (segment->aside != NULL)
         counters_move(segment->view, segment->aside, image->counters[bank]);
     segment->place = NULL;

@@ -42,7 +42,7 @@ static pthread_key_t key;
 static void release(struct process *process, struct segment *segment) {
     const struct image *image = __bbprof_image.image;
     process_lock(process);
-    segment_detach(image, BANK_TLS, segment);
+    segment_detach(process, image, BANK_TLS, segment);
     segment->owner = THREAD_NONE;
     process_unlock(process);
 }
@@ -104,6 +104,7 @@ static void look_for_unseen_end(struct process *process, const struct image *ima
             continue;
         segment->place = NULL;
         segment->owner = THREAD_NONE;
+        segment_forget_parked(process, image, segment);
         note_for_good(process, NOTE_CLEARED_BANK);
     }
 }
@@ -123,7 +124,7 @@ static void *trampoline(void *argument) {
     argument = segment->argument;
     segment->owner = platform_thread_id();
     look_for_unseen_end(process, image);
-    segment_attach(process, image, BANK_TLS, segment, __bbprof_tls_bank);
+    segment_attach(process, image, BANK_TLS, segment, __bbprof_tls_bank, true);
     if (pthread_setspecific(key, segment) != 0) {
         release(process, segment);
         tell_of_lost_thread(process);

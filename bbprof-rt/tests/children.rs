@@ -3,7 +3,7 @@
 mod support;
 
 use bbprof_format::raw::{Fate, State};
-use support::{Link, PROGRAM, assert_end, assert_global, assert_tls, image, program, run, run_with};
+use support::{Link, PROGRAM, assert_end, assert_global, assert_tls, image, program, program_with, run, run_with};
 
 const EXIT_0: Fate = Fate::Exit { status: Some(0) };
 
@@ -38,12 +38,14 @@ fn a_child_that_dies() {
 #[test]
 fn fork_in_a_thread() {
     for link in Link::ALL {
-        let [parent, child] = run(&program(link), &["fork-in-thread"]).profiles().try_into().unwrap();
-        assert_tls(&parent, [1, 100, 20, 0, 1]);
-        assert_global(&parent, [1, 1]);
-        assert_tls(&child, [0, 0, 0, 20, 1]);
-        assert_global(&child, [0, 1]);
-        assert_end(&child, State::Complete, EXIT_0);
+        for counters in [1000, 100_000] {
+            let [parent, child] = run(&program_with(link, counters), &["fork-in-thread"]).profiles().try_into().unwrap();
+            assert_tls(&parent, [1, 100, 20, 0, 1]);
+            assert_global(&parent, [1, 1]);
+            assert_tls(&child, [0, 0, 0, 20, 1]);
+            assert_global(&child, [0, 1]);
+            assert_end(&child, State::Complete, EXIT_0);
+        }
     }
 }
 
@@ -51,9 +53,11 @@ fn fork_in_a_thread() {
 #[test]
 fn threads_of_a_child() {
     for link in Link::ALL {
-        let [parent, child] = run(&program(link), &["fork-then-threads"]).profiles().try_into().unwrap();
-        assert_tls(&parent, [1, 100, 40, 0, 1]);
-        assert_tls(&child, [0, 0, 100, 0, 1]);
+        for counters in [1000, 100_000] {
+            let [parent, child] = run(&program_with(link, counters), &["fork-then-threads"]).profiles().try_into().unwrap();
+            assert_tls(&parent, [1, 100, 40, 0, 1]);
+            assert_tls(&child, [0, 0, 100, 0, 1]);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod support;
 
 use bbprof_format::raw::{Fate, RawProfile, State};
+use std::path::Path;
 use support::{Link, PAUSE, assert_end, assert_global, assert_tls, assert_waiting, image, program, program_with, run};
 
 /// Runs a scenario in all kinds of links to a clean end: counters 0 to 4.
@@ -13,7 +14,12 @@ fn check(how: &str, tls: [u64; 5]) -> Vec<RawProfile> {
 
 #[track_caller]
 fn check_link(link: Link, how: &str, tls: [u64; 5]) -> RawProfile {
-    let run = run(&program(link), &[how]);
+    check_program(link, &program(link), how, tls)
+}
+
+#[track_caller]
+fn check_program(link: Link, program: &Path, how: &str, tls: [u64; 5]) -> RawProfile {
+    let run = run(program, &[how]);
     assert_eq!(run.status.code(), Some(0), "{link:?}: {}", run.stderr);
     let profile = run.profile();
     assert_tls(&profile, tls);
@@ -32,6 +38,23 @@ fn eight_threads_lose_nothing() {
 fn ten_thousand_short_threads() {
     for profile in check("short-threads", [1, 100, 10_000, 0, 1]) {
         assert_eq!(profile.threads, 10_000);
+    }
+}
+
+/// Pages of their stacks are put aside while the counters are mapped there, and come back: those of some threads, if many are there at once.
+#[test]
+fn threads_with_many_counters() {
+    for link in Link::ALL {
+        for (counters, how, tls) in [
+            (100_000, "threads", [1, 100, 8_000_000, 0, 1]),
+            (2_000_000, "threads", [1, 100, 8_000_000, 0, 1]),
+            (100_000, "short-threads", [1, 100, 10_000, 0, 1]),
+            (100_000, "cancel", [1, 100, 400, 0, 1]),
+            (100_000, "late", [1, 100, 3, 0, 13]),
+            (100_000, "main-pthread_exit", [1, 100, 10, 0, 1]),
+        ] {
+            check_program(link, &program_with(link, counters), how, tls);
+        }
     }
 }
 
