@@ -24,13 +24,19 @@ enum { FREE, HELD, CONTENDED };
 
 #define SPINS 100u /* a guess: most holders are done after one or two system calls */
 
-static void acquire(uint32_t *state) {
+static bool acquire_at_once(uint32_t *state) {
     for (unsigned spin = 0; spin < SPINS; spin++) {
         uint32_t free = FREE;
         if (__atomic_compare_exchange_n(state, &free, HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-            return;
+            return true;
         __builtin_ia32_pause();
     }
+    return false;
+}
+
+static void acquire(uint32_t *state) {
+    if (acquire_at_once(state))
+        return;
     while (__atomic_exchange_n(state, CONTENDED, __ATOMIC_ACQUIRE) != FREE)
         platform_wait(state, CONTENDED);
 }
@@ -79,20 +85,20 @@ void process_unlock(struct process *process) {
 }
 
 #define PAUSE_NS 1000000u
+#define SHORT_PAUSE_NS 20000u /* while the holder does nothing but what it must */
 #define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
 
 /* False: a fork holds it for so long that its handlers seem to wait for the caller, or did for another one. */
 static bool acquire_unless_for_a_fork(const struct process *process, struct lock *lock) {
     for (unsigned pauses = 0; pauses < PAUSES_OF_A_FORK;) {
-        uint32_t free = FREE;
-        if (__atomic_compare_exchange_n(&lock->state, &free, CONTENDED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        if (acquire_at_once(&lock->state))
             return true;
         bool is_forkers = __atomic_load_n(&process->is_forking, __ATOMIC_RELAXED) &&
                           __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == process->forking_thread;
         pauses = is_forkers ? pauses + 1 : 0;
         if (is_forkers && __atomic_load_n(&process->has_refused, __ATOMIC_RELAXED))
             return false;
-        platform_sleep(PAUSE_NS);
+        platform_sleep(is_forkers ? PAUSE_NS : SHORT_PAUSE_NS);
     }
     return false;
 }
