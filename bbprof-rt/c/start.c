@@ -241,5 +241,5 @@ BBPROF_HIDDEN void __bbprof_runtime(void) {
 __attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(int, char **, char **) = start;
 #endif
 /* Again in programs, as not every libc knows .preinit_array. */
-__attribute__((section(".init_array.00000"), used)) static void (*const before_constructors)(int, char **, char **) = start;
-__attribute__((section(".fini_array.00000"), used)) static void (*const behind_destructors)(void) = after_destructors;
+__attribute__((section(".init_array.0"), used)) static void (*const before_constructors)(int, char **, char **) = start;
+__attribute__((section(".fini_array.0"), used)) static void (*const behind_destructors)(void) = after_destructors;

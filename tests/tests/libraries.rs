@@ -106,6 +106,32 @@ fn static_programs() {
     }
 }
 
+/// The runtime begins before constructors of the first priority, and ends behind destructors of it, by the order of its sections.
+#[test]
+fn first_constructors_and_last_destructors() {
+    let sandbox = Sandbox::new("priority");
+    sandbox.write(
+        "priority.c",
+        "__attribute__((noinline)) void step(void) { __asm__ volatile(\"\"); }\n\
+         __attribute__((constructor(0))) static void begin(void) { step(); step(); }\n\
+         __attribute__((destructor(0))) static void end(void) { step(); }\nint main(void) { step(); }\n",
+    );
+    for options in [
+        &[][..],
+        &["-static"],
+        &["-static-pie"],
+        &["-static", "-fuse-ld=lld"],
+        &["-static", "-fuse-ld=mold"],
+        &["-static", "-fuse-ld=gold"],
+    ] {
+        let compiler = Run::new(tool("bbprof-cc")).args(["-O1", "-w", "priority.c", "-o", "priority"]);
+        compiler.args(options).in_folder(sandbox.path()).ok();
+        let run = bbprof_tests::ProfiledRun::of(&sandbox.join("priority"), &[], &sandbox);
+        Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
+        assert_eq!(bbprof_tests::Exported::of(&[run.raw]).entries("step"), Some(4), "{options:?}");
+    }
+}
+
 /// Objects, then an archive of some kind, then a link with these words.
 fn through_archive(create: &[&str], link: &[&str]) {
     for linker in LINKERS {
