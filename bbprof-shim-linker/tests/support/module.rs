@@ -111,10 +111,11 @@ impl TestModule {
                 let _ = writeln!(
                     ir,
                     " %t = call ptr @llvm.threadlocal.address.p0(ptr @{DELTA_SYMBOL})\n %d0 = load i64, ptr %t\n \
-                     %new = icmp eq i64 %d0, 1\n br i1 %new, label %get, label %old\n\
-                     get:\n %d1 = call i64 @{THREAD_BLOCK_SYMBOL}()\n br label %go\n\
+                     %p = ptrtoint ptr @{array} to i64\n %s0 = add i64 %p, %d0\n\
+                     %new = icmp slt i64 %s0, 0\n br i1 %new, label %get, label %old\n\
+                     get:\n %d1 = call i64 @{THREAD_BLOCK_SYMBOL}()\n %s1 = add i64 %s0, %d1\n br label %go\n\
                      old:\n br label %go\n\
-                     go:\n %d = phi i64 [ %d1, %get ], [ %d0, %old ]\n %a = getelementptr i8, ptr @{array}, i64 %d"
+                     go:\n %s = phi i64 [ %s1, %get ], [ %s0, %old ]\n %a = inttoptr i64 %s to ptr"
                 );
             }
         }
