@@ -1,4 +1,5 @@
-// See own_counters.h. Four instructions of a call, on x86-64: the thread's distance is where the GOT says, the array's address, their sum, a jump.
+// See own_counters.h. On x86-64 that is four instructions: load from the GOT where the thread's distance is, take the array's address, add the
+// distance, jump if the sum is negative.
 #include "own_counters.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -42,7 +43,7 @@ static Value *withinArray(IRBuilder<> &Builder, Value *Address, Value *Array) {
   Type *Word = Builder.getInt64Ty();
   Value *Delta = Builder.CreateSub(Builder.CreatePtrToInt(Address, Word), Builder.CreatePtrToInt(Array, Word));
   Value *Same = Builder.CreatePtrAdd(Array, Delta);
-  return Builder.CreateIntrinsic(Intrinsic::ptrmask, {Same->getType(), Word}, {Same, ConstantInt::getAllOnesValue(Word)}, nullptr, "bbprof.counters");
+  return Builder.CreateIntrinsic(Intrinsic::ptrmask, {Same->getType(), Word}, {Same, ConstantInt::getAllOnesValue(Word)}, {}, "bbprof.counters");
 }
 
 OwnCounters findOwnCounters(BasicBlock &Entry, GlobalVariable &Array, uint32_t Counter, ModuleData &Data, bool Optimized) {

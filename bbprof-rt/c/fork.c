@@ -15,12 +15,14 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), voi
 extern int pthread_atfork(void (*)(void), void (*)(void), void (*)(void)) __attribute__((weak));
 extern void *__dso_handle BBPROF_HIDDEN __attribute__((weak));
 
+BBPROF_HIDDEN struct path_table **(*fork_path_table_of_caller)(void);
+
 static void withhold(struct image *image) {
     struct withheld *withheld = &image->withheld;
     /* Someone may have registered the handlers twice. */
     if (withheld->delta != NULL)
         return;
-    withheld->path_table = image->path_table_of_caller == NULL ? NULL : image->path_table_of_caller();
+    withheld->path_table = fork_path_table_of_caller == NULL ? NULL : fork_path_table_of_caller();
     if (withheld->path_table != NULL) {
         withheld->path_table_value = *withheld->path_table;
         *withheld->path_table = NULL;

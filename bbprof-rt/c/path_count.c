@@ -35,7 +35,7 @@ static struct path_table *own_table(struct process *process, struct image *image
     if (table == NULL && (table = path_table_acquire(process, image)) != NULL) {
         /* No counter is so far from these. */
         table->bases[BANK_TLS] = table->bases[BANK_GLOBAL] = 0;
-        image->path_table_of_caller = table_of_caller;
+        fork_path_table_of_caller = table_of_caller;
         /* The thread in whose place vfork's child runs is another: the child asks each time; and so does a thread between the handlers of a fork. */
         if (process->pid == platform_process_id() && !fork_is_callers(process))
             bbprof_path_table = table;

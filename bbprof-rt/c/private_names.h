@@ -28,6 +28,7 @@
 #define fork_begin_child bbprof_fork_begin_child
 #define fork_in_child bbprof_fork_in_child
 #define fork_in_parent bbprof_fork_in_parent
+#define fork_path_table_of_caller bbprof_fork_path_table_of_caller
 #define fork_prepare bbprof_fork_prepare
 #define fork_register bbprof_fork_register
 #define forking_prepare bbprof_forking_prepare

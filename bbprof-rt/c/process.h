@@ -75,7 +75,6 @@ struct image {
     const char *path;
     struct segment *segments[NUM_BANKS]; /* the first has role counts and stays with the image's own storage */
     struct path_table *path_tables;
-    struct path_table **(*path_table_of_caller)(void); /* NULL: nobody has counted in one yet */
     struct withheld withheld;
 };
 
@@ -157,8 +156,7 @@ void process_lock(struct process *process);
 void process_unlock(struct process *process);
 /* At the process's end, maybe in the last destructors. */
 void process_lock_at_end(struct process *process);
-/* In the middle of a block. */
-/* False: handlers of a fork hold the lock, and seem to wait for the caller. Then nothing is locked. */
+/* In the middle of a block. False: handlers of a fork hold the lock, and seem to wait for the caller. Then nothing is locked. */
 bool process_lock_in_block(struct process *process, uint64_t *signals);
 void process_unlock_in_block(struct process *process, uint64_t signals);
 /* At the end, too: others may have the lock for this time, and change what it guards; the holder's signals stay blocked. */
@@ -211,8 +209,8 @@ struct segment *segment_create(struct process *process, struct image *image, enu
 struct segment *segment_create_baseline(struct process *process, struct image *image, enum bank bank, enum raw_role role, int *why);
 /* The owner's segment, one that nobody counts in any more, or a new one. */
 struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner);
-/* The bank at `place` counts in the segment from now on; what was counted there is added. That of a thread is detached again. */
-void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place, bool for_thread);
+/* The bank at `place` counts in the segment from now on; what was counted there is added. */
+void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place);
 /* The pages at the segment's place become those that were there, or fresh ones. */
 void segment_detach(struct process *process, const struct image *image, enum bank bank, struct segment *segment);
 /* Those that were there have no place to go back to. */
@@ -387,6 +385,8 @@ void fork_register(void);
 void fork_prepare(void);
 void fork_in_parent(void);
 void fork_in_child(void);
+/* path_count.c's way to the word that leads the calling thread to its table. NULL: nobody has one yet, in this image. It goes with the image. */
+extern BBPROF_HIDDEN struct path_table **(*fork_path_table_of_caller)(void);
 /* What the last of these does, where the child reaches the runtime before it. */
 void fork_begin_child(struct process *process);
 

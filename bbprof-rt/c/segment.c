@@ -119,10 +119,11 @@ static bool unpark(struct process *process, const struct image *image, struct se
     return true;
 }
 
-void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place, bool for_thread) {
+void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place) {
     bool can_map = ((uintptr_t)place & (BBPROF_PAGE_BYTES - 1)) == 0;
     counters_move(segment->view, place, image->counters[bank]);
-    if (can_map && for_thread)
+    /* The first thread's stays as it is. */
+    if (can_map && bank == BANK_TLS && segment != image->segments[bank])
         park(process, image, segment, place);
     if (can_map && raw_map_over(process, place, segment->view, segment->offset, bank_bytes(image, bank)) == 0) {
         segment->place = place;

@@ -124,7 +124,7 @@ static void *trampoline(void *argument) {
     argument = segment->argument;
     segment->owner = platform_thread_id();
     look_for_unseen_end(process, image);
-    segment_attach(process, image, BANK_TLS, segment, __bbprof_tls_bank, true);
+    segment_attach(process, image, BANK_TLS, segment, __bbprof_tls_bank);
     if (pthread_setspecific(key, segment) != 0) {
         release(process, segment);
         tell_of_lost_thread(process);

@@ -324,16 +324,28 @@ fn rust_cdylib_in_a_c_program() {
 /// A program that is not profiled, with handlers of a fork that stand between the library's, as it registers them before it opens that. `$1` says what happens
 /// in which handler.
 const FORKER: &str = "\
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static long (*work)(long);
 static const char *how;
 static void *thread(void *x) { work(9); return x; }
-static void *load(void *x) { work = (long (*)(long))dlsym(dlopen(\"./libwork.so\", RTLD_NOW), \"work\"); work(1); return x; }
+static void *library;
+static void open_library(void) { library = dlopen(\"./libwork.so\", RTLD_NOW); work = (long (*)(long))dlsym(library, \"work\"); }
+static void *load(void *x) { open_library(); work(1); return x; }
+/* It comes back at another address. */
+static void reload(void) {
+  Dl_info was;
+  dladdr((void *)work, &was);
+  dlclose(library);
+  mmap(was.dli_fbase, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  open_library();
+}
 static void in_thread(void *run(void *)) { pthread_t made; pthread_create(&made, 0, run, 0); pthread_join(made, 0); }
 static void prepare(void) { if (strchr(how, 'p')) work(20); if (strchr(how, 't')) in_thread(thread); }
 static void parent(void) { if (strchr(how, 'q')) work(300); }
@@ -341,8 +353,11 @@ static void child(void) { if (strchr(how, 'c')) { usleep(50000); work(4000); } }
 int main(int argc, char **argv) {
   how = argv[argc - 1];
   pthread_atfork(prepare, parent, child);
+  /* Another profiled library stays, and with it the profile. */
+  if (strchr(how, 'r')) dlopen(\"./libstay.so\", RTLD_NOW);
   if (strchr(how, 'l')) in_thread(load); else load(0);
   work(2);
+  if (strchr(how, 'r')) reload();
   pid_t made = fork();
   if (made == 0) { work(50000); exit(0); }
   work(3);
@@ -361,19 +376,25 @@ fn forks_of_a_program_that_is_not_profiled() {
         "static volatile long sink;\n__attribute__((noinline)) static void turn(void) { if (sink++ == -1) sink = 0; }\n\
          long work(long n) { for (long i = 0; i < n; i++) turn(); return sink; }\n",
     );
+    sandbox.write("stay.c", "long stay(long n) { return n > 1 ? n : 2; }\n");
     sandbox.write("forker.c", FORKER);
     let folder = sandbox.path();
     Run::new("clang-22").args(["-O1", "forker.c", "-o", "forker"]).in_folder(folder).ok();
     for options in [&[][..], &["--bbprof-counters=paths"], &["--bbprof-counters=paths", "--bbprof-path-array=0"]] {
-        Run::new(tool("bbprof-cc"))
-            .args(["-O1", "-fPIC", "-shared", "work.c", "-o", "libwork.so"])
-            .args(options)
-            .in_folder(folder)
-            .ok();
+        for name in ["work", "stay"] {
+            let words = ["-O1", "-fPIC", "-shared", &format!("{name}.c"), "-o", &format!("lib{name}.so")];
+            Run::new(tool("bbprof-cc")).args(words).args(options).in_folder(folder).ok();
+        }
         // Turns in the parent's file, and in the child's.
-        for (how, in_parent, in_child) in
-            [("w", 6, 50_000), ("pqcw", 326, 54_000), ("pqc", 326, 54_000), ("lw", 6, 50_000), ("lpqcw", 326, 54_000)]
-        {
+        for (how, in_parent, in_child) in [
+            ("w", 6, 50_000),
+            ("rw", 6, 50_000),
+            ("rpqcw", 326, 54_000),
+            ("pqcw", 326, 54_000),
+            ("pqc", 326, 54_000),
+            ("lw", 6, 50_000),
+            ("lpqcw", 326, 54_000),
+        ] {
             let _ = std::fs::remove_dir_all(sandbox.join("raw"));
             std::fs::create_dir(sandbox.join("raw")).unwrap();
             Run::new(sandbox.join("forker")).arg(how).env("BBPROF_OUT", sandbox.join("raw/%p.bbraw")).in_folder(folder).ok();

@@ -69,9 +69,9 @@ fn objects(name: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<manifest::Decode
         for member in archive.members() {
             let member = member.with_context(|| name.to_owned())?;
             let member_name = format!("{name}({})", String::from_utf8_lossy(member.name()));
-            // A thin archive has names for its members: files beside it.
-            let file = Path::new(name).parent().unwrap_or(Path::new("")).join(OsStr::from_bytes(member.name()));
             let data = if archive.is_thin() {
+                // Its members are files beside it.
+                let file = Path::new(name).with_file_name(OsStr::from_bytes(member.name()));
                 Cow::Owned(std::fs::read(file).with_context(|| member_name.clone())?)
             } else {
                 Cow::Borrowed(member.data(bytes).with_context(|| member_name.clone())?)

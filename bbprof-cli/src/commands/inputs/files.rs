@@ -67,21 +67,21 @@ pub(super) fn profiles_of_last_run() -> Result<Vec<PathBuf>> {
     entries.sort();
     let (runs, merged): (Vec<PathBuf>, Vec<PathBuf>) =
         entries.into_iter().partition(|path| path.extension().is_some_and(|extension| extension == raw::EXTENSION));
-    let newest = runs.iter().max_by_key(|path| written(path));
+    let newest = (0..runs.len()).max_by_key(|position| written(&runs[*position]));
     if let Some(note) = last_run::noted_here()?
-        && newest.is_none_or(|file| written(file) <= written(&note))
+        && newest.is_none_or(|newest| written(&runs[newest]) <= written(&note))
     {
         return expand(&[last_run::profiles_of(&note)?]).with_context(|| format!("{}: names the last run", note.display()));
     }
-    if let Some(file) = newest {
+    if let Some(newest) = newest {
         let members: Vec<Option<Member>> =
             runs.iter().map(|path| Some(Member { head: head(path)?, written: written(path) })).collect();
-        let of_run = family(&members, runs.iter().position(|path| path == file).unwrap_or_default());
+        let of_run = family(&members, newest);
         if runs.len() > 1 {
             let others = of_run.len() - 1;
             let related =
                 if others == 0 { String::new() } else { format!(", with {others} more of its process, its children and parents") };
-            tell!("{}, the newest of {} profiles here{related}", file.display(), runs.len());
+            tell!("{}, the newest of {} profiles here{related}", runs[newest].display(), runs.len());
         }
         return Ok(of_run.into_iter().map(|position| runs[position].clone()).collect());
     }
