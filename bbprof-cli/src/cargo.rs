@@ -4,6 +4,7 @@ mod args;
 mod c_parts;
 mod configuration;
 mod context;
+mod elsewhere;
 mod kept_maps;
 mod killed;
 mod packages;

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// In target directories: a line with the folder of the run's raw profiles, or with what `BBPROF_OUT` was.
+/// In target directories: a line with the folder of the run's raw profiles, or with what `BBPROF_OUT` was, and then one with each of its files.
 const NOTE: &str = "bbprof/last";
 const PATTERN: &str = "BBPROF_OUT=";
 
@@ -18,7 +18,12 @@ pub(crate) enum Place {
     /// A folder of its own.
     Folder(PathBuf),
     /// Where the user's `BBPROF_OUT` says, beside files of others, maybe.
-    Pattern(OsString),
+    Pattern {
+        /// What it says.
+        pattern: OsString,
+        /// This run's, as far as they were found.
+        files: Vec<PathBuf>,
+    },
 }
 
 impl Place {
@@ -27,21 +32,32 @@ impl Place {
         std::env::var_os("BBPROF_OUT").filter(|pattern| !pattern.is_empty())
     }
 
-    fn line(&self) -> Vec<u8> {
-        let (start, rest) = match self {
-            Self::Folder(folder) => ("", folder.as_os_str()),
-            Self::Pattern(pattern) => (PATTERN, pattern.as_os_str()),
-        };
-        [start.as_bytes(), rest.as_bytes(), b"\n"].concat()
+    fn lines(&self) -> Vec<u8> {
+        match self {
+            Self::Folder(folder) => [folder.as_os_str().as_bytes(), b"\n"].concat(),
+            Self::Pattern { pattern, files } => {
+                let mut lines = [PATTERN.as_bytes(), pattern.as_bytes(), b"\n"].concat();
+                let names = || files.iter().map(|file| file.as_os_str().as_bytes());
+                // A name of two lines is for the user to say, and so are the others then.
+                if !names().any(|name| name.contains(&b'\n')) {
+                    names().for_each(|name| lines.extend([name, b"\n"].concat()));
+                }
+                lines
+            }
+        }
     }
 
-    /// What a line in this file says. Target directories are moved and copied: a run that is beside the file is meant, wherever it was.
-    fn of_line(line: &[u8], note: &Path) -> Self {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        match line.strip_prefix(PATTERN.as_bytes()) {
-            Some(pattern) => Self::Pattern(OsString::from_vec(pattern.to_vec())),
+    /// What the lines in this file say. Target directories are moved and copied: a run that is beside the file is meant, wherever it was.
+    fn of_lines(lines: &[u8], note: &Path) -> Self {
+        let lines = lines.strip_suffix(b"\n").unwrap_or(lines);
+        let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        match lines.strip_prefix(PATTERN.as_bytes()) {
+            Some(named) => {
+                let mut each = named.split(|byte| *byte == b'\n').map(text);
+                Self::Pattern { pattern: each.next().unwrap_or_default(), files: each.map(PathBuf::from).collect() }
+            }
             None => {
-                let folder = PathBuf::from(OsString::from_vec(line.to_vec()));
+                let folder = PathBuf::from(text(lines));
                 let beside = folder.file_name().map(|run| note.with_file_name("runs").join(run));
                 Self::Folder(beside.filter(|beside| beside.is_dir()).unwrap_or(folder))
             }
@@ -53,12 +69,12 @@ impl Place {
 /// show the run before.
 pub(crate) fn note(target_dir: &Path, place: &Place) -> Result<()> {
     let own = target_dir.join(NOTE);
-    cache::write_atomically(&own, &place.line())?;
+    cache::write_atomically(&own, &place.lines())?;
     let is_other = |seen: &PathBuf| seen.canonicalize().ok() != own.canonicalize().ok();
     let mut others: Vec<PathBuf> = noted_here()?.into_iter().chain(noted_above()?).filter(is_other).collect();
     others.dedup();
     for seen in others {
-        if let Err(error) = cache::write_atomically(&seen, &place.line()) {
+        if let Err(error) = cache::write_atomically(&seen, &place.lines()) {
             tell!("{}: still names an earlier run, which commands without a profile show here: {error:#}", seen.display());
         }
     }
@@ -84,18 +100,19 @@ fn note_in(target: &Path) -> Option<PathBuf> {
     Some(target.join(NOTE)).filter(|note| note.is_file())
 }
 
-/// The folder or file with the raw profiles of the run that is noted there.
-pub(crate) fn profiles_of(note: &Path) -> Result<PathBuf> {
+/// The folder or files with the raw profiles of the run that is noted there.
+pub(crate) fn profiles_of(note: &Path) -> Result<Vec<PathBuf>> {
     let runs = || note.with_file_name("runs");
-    match Place::of_line(&std::fs::read(note).with_context(|| note.display().to_string())?, note) {
-        Place::Folder(folder) if has_files(&folder) => Ok(folder),
+    match Place::of_lines(&std::fs::read(note).with_context(|| note.display().to_string())?, note) {
+        Place::Folder(folder) if has_files(&folder) => Ok(vec![folder]),
         Place::Folder(folder) => require!(
             "{}: no profile is in this folder, which is the last run's: it wrote none, or could not be built; run the program again, or name a profile (those of earlier runs: {})",
             folder.display(),
             runs().display()
         ),
-        Place::Pattern(pattern) if is_one_file(Path::new(&pattern)) => Ok(pattern.into()),
-        Place::Pattern(pattern) => require!(
+        Place::Pattern { files, .. } if !files.is_empty() => Ok(files),
+        Place::Pattern { pattern, .. } if is_one_file(Path::new(&pattern)) => Ok(vec![pattern.into()]),
+        Place::Pattern { pattern, .. } => require!(
             "the last run wrote its profiles where BBPROF_OUT said, {}: name them (those of earlier runs: {})",
             pattern.display(),
             runs().display()
@@ -120,8 +137,12 @@ mod tests {
     fn places_are_read_as_they_were_noted() {
         let name = OsString::from_vec(b"/tmp/caf\xe9 %p".to_vec());
         let note = Path::new("/absent/bbprof/last");
-        for place in [Place::Folder(name.clone().into()), Place::Pattern(name)] {
-            assert_eq!(Place::of_line(&place.line(), note), place);
+        let files = || vec!["/tmp/a b".into(), name.clone().into()];
+        let with = |files| Place::Pattern { pattern: name.clone(), files };
+        for place in [Place::Folder(name.clone().into()), with(Vec::new()), with(files())] {
+            assert_eq!(Place::of_lines(&place.lines(), note), place);
         }
+        let odd = with(["/tmp/a\nb".into()].into_iter().chain(files()).collect());
+        assert_eq!(Place::of_lines(&odd.lines(), note), with(Vec::new()));
     }
 }

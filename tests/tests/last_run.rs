@@ -121,9 +121,14 @@ fn the_last_run_is_the_last_whatever_it_was() {
     std::fs::create_dir(sandbox.join("elsewhere")).expect("a folder");
     run(&sandbox, &quiet, "4").env("BBPROF_OUT", &one).outcome().expect_code(4);
     ended_with(&sandbox, 4);
-    run(&sandbox, &quiet, "4").env("BBPROF_OUT", sandbox.join("elsewhere/%p.bbraw")).outcome().expect_code(4);
+    run(&sandbox, &quiet, "5").env("BBPROF_OUT", sandbox.join("elsewhere/%p.bbraw")).outcome().expect_code(5);
+    ended_with(&sandbox, 5);
+    let host = Run::new("uname").arg("-n").outcome().expect_code(0).text();
+    std::fs::create_dir(sandbox.join("elsewhere").join(host.trim())).expect("a folder");
+    let said = run(&sandbox, &["-q"], "4").env("BBPROF_OUT", sandbox.join("elsewhere/%h/a.bbraw")).outcome().expect_code(4).stderr;
+    assert!(said.contains("no summary: BBPROF_OUT is ") && said.contains("elsewhere/%h/a.bbraw, whose folder"), "{said}");
     let said = last(&sandbox).expect_code(2).stderr;
-    assert!(said.contains("where BBPROF_OUT said") && said.contains("elsewhere/%p.bbraw: name them"), "{said}");
+    assert!(said.contains("where BBPROF_OUT said") && said.contains("elsewhere/%h/a.bbraw: name them"), "{said}");
     // Set, but empty, is not set.
     let run_as_ever = run(&sandbox, &["-q"], "6").env("BBPROF_OUT", "").outcome().expect_code(6);
     assert!(run_as_ever.stderr.contains("Hottest functions"), "{}", run_as_ever.stderr);
@@ -139,6 +144,22 @@ fn the_last_run_is_the_last_whatever_it_was() {
     ended_with(&sandbox, 9);
     run(&sandbox, &quiet, "10").env("CARGO_TARGET_DIR", sandbox.join("fourth")).outcome().expect_code(10);
     ended_with(&sandbox, 10);
+}
+
+/// The summary is of this run's processes alone, whatever lies beside their files.
+#[test]
+fn where_the_user_says_the_summary_is_of_this_run() {
+    let sandbox = package("said");
+    let in_folder = |pattern: &str, word: &str| run(&sandbox, &[], word).env("BBPROF_OUT", pattern).outcome();
+    let calls_of_main = |said: &str| said.lines().find(|line| line.contains("server::main")).map(str::to_owned);
+    let first = in_folder("%p.profile", "3").expect_code(3).stderr;
+    let line = calls_of_main(&first).expect("main is in the summary");
+    let second = in_folder("./%p.profile", "3").expect_code(3).stderr;
+    assert_eq!(calls_of_main(&second).as_deref(), Some(&*line), "{second}");
+    assert!(second.contains("the raw profile is ") && !second.contains("/./"), "{second}");
+    ended_with(&sandbox, 3);
+    let pool = in_folder("%m.bbraw", "3").expect_code(3).stderr;
+    assert!(pool.contains("no summary: BBPROF_OUT is %m.bbraw: pools (%m) hold the counts of earlier runs"), "{pool}");
 }
 
 /// As a checkout that is renamed, or what one machine of a CI hands to another.

@@ -11,7 +11,7 @@ use crate::messages::tell;
 use crate::plugin::{INSTALL_RUST, PluginOptions, Rustc, plugin_with_options, refuse_odd_paths};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::{Metadata, MetadataCommand, Package};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,8 @@ pub(crate) struct Context {
     pub our_dir: PathBuf,
     /// The user keeps intermediate files apart (`build.build-dir`).
     pub has_build_dir: bool,
+    /// Those of the workspace's packages: their tests and benchmarks start there.
+    pub package_folders: Vec<PathBuf>,
     pub tools: Tools,
     pub has_c_tools: bool,
     pub has_cxx_tools: bool,
@@ -104,6 +106,8 @@ impl Context {
             c,
         })?;
         let has_build_dir = metadata.build_directory.as_ref().is_some_and(|dir| *dir != metadata.target_directory);
+        let folder = |package: &Package| package.manifest_path.parent().map(|folder| folder.as_std_path().to_owned());
+        let package_folders = metadata.workspace_packages().into_iter().filter_map(folder).collect();
         Ok(Self {
             subcommand,
             cargo,
@@ -112,6 +116,7 @@ impl Context {
             target_dir,
             our_dir,
             has_build_dir,
+            package_folders,
             tools,
             has_c_tools,
             has_cxx_tools,

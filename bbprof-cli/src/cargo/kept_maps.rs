@@ -5,17 +5,17 @@ use crate::cache;
 use crate::locate::{MapFinder, kept_map};
 use anyhow::{Context, Result};
 use bbprof_format::BuildId;
-use bbprof_format::raw::{self, RawProfile};
+use bbprof_format::raw::RawProfile;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Keeps the maps of all programs and libraries in `ours`, our folder of a target directory, that the raw profiles in `run` are of.
-pub(super) fn keep(run: &Path, ours: &Path) -> Result<()> {
+/// Keeps the maps of all programs and libraries in `ours`, our folder of a target directory, that these raw profiles are of.
+pub(super) fn keep(profiles: &[PathBuf], ours: &Path) -> Result<()> {
     let ours = ours.canonicalize().with_context(|| ours.display().to_string())?;
     let mut finder = MapFinder::new(&[]);
-    for (build_id, image) in images(run)? {
+    for (build_id, image) in images(profiles) {
         let Some(kept) = kept_map(build_id, &image).filter(|kept| kept.starts_with(&ours) && !kept.exists()) else { continue };
         // Without a map it is told what is missing when the profile is read.
         let Ok(map) = finder.locate(build_id, &image).and_then(|map| Ok(map.canonicalize()?)) else { continue };
@@ -29,10 +29,8 @@ pub(super) fn keep(run: &Path, ours: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Of all raw profiles in a folder that can be read: the others are told of by who reads them.
-fn images(run: &Path) -> Result<BTreeSet<(BuildId, PathBuf)>> {
-    let files = std::fs::read_dir(run).with_context(|| run.display().to_string())?.flatten().map(|entry| entry.path());
-    let raws = files.filter(|path| path.extension().is_some_and(|extension| extension == raw::EXTENSION));
-    let profiles = raws.filter_map(|path| RawProfile::read(&std::fs::read(path).ok()?).ok());
-    Ok(profiles.flat_map(|profile| profile.images).map(|image| (image.build_id, OsString::from_vec(image.path).into())).collect())
+/// Of all raw profiles that can be read: the others are told of by who reads them.
+fn images(profiles: &[PathBuf]) -> BTreeSet<(BuildId, PathBuf)> {
+    let profiles = profiles.iter().filter_map(|path| RawProfile::read(&std::fs::read(path).ok()?).ok());
+    profiles.flat_map(|profile| profile.images).map(|image| (image.build_id, OsString::from_vec(image.path).into())).collect()
 }

@@ -3,6 +3,7 @@
 use super::Subcommand;
 use super::args::CargoOptions;
 use super::context::Context;
+use super::elsewhere;
 use super::kept_maps;
 use super::killed::{self, Child};
 use super::signals::ForChild;
@@ -14,11 +15,11 @@ use crate::commands;
 use crate::last_run::{self, Place};
 use crate::messages::tell;
 use anyhow::{Context as _, Result};
-use bbprof_format::raw::signal_name;
+use bbprof_format::raw::{self, signal_name};
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -147,16 +148,18 @@ fn quoted(path: &Path) -> String {
 /// The raw profiles of this run.
 struct Runs {
     place: Place,
+    begun: SystemTime,
 }
 
 impl Runs {
     /// Makes a folder for them and tells the programs, unless the user tells them something else. Noted at once: should we be killed, who asks for
     /// the last run must not get the one before.
     fn begin(context: &Context, command: &mut Command) -> Result<Self> {
+        let begun = SystemTime::now();
         let place = match Place::of_user() {
-            Some(pattern) => Place::Pattern(pattern),
+            Some(pattern) => Place::Pattern { pattern, files: Vec::new() },
             None => {
-                let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_secs());
+                let seconds = begun.duration_since(UNIX_EPOCH).map_or(0, |age| age.as_secs());
                 let folder = context.target_dir.join(format!("bbprof/runs/{seconds}-{}", std::process::id()));
                 std::fs::create_dir_all(&folder)
                     .with_context(|| format!("{}: cannot make the folder for raw profiles", folder.display()))?;
@@ -166,14 +169,14 @@ impl Runs {
             }
         };
         last_run::note(&context.target_dir, &place)?;
-        Ok(Self { place })
+        Ok(Self { place, begun })
     }
 
     /// A profile does not know who killed its process; it is told.
     fn record_signal(&self, process: Child, signal: u8) {
         let folder = match &self.place {
             Place::Folder(folder) => Some(folder.clone()),
-            Place::Pattern(pattern) => killed::folder_of_pattern(pattern),
+            Place::Pattern { pattern, .. } => killed::folder_of_pattern(pattern),
         };
         if let Some(folder) = folder
             && let Err(error) = process.record_signal(&folder, signal)
@@ -183,29 +186,30 @@ impl Runs {
     }
 
     /// Prints the summary, and says where the raw profiles are. What goes wrong here is told; the exit code is the program's.
-    fn show(&self, context: &Context, success: bool) {
-        let is_talkative = context.report && !context.words.is_quiet();
-        let folder = match &self.place {
-            Place::Folder(folder) => folder,
-            Place::Pattern(_) if is_talkative => {
-                return tell!("no summary: BBPROF_OUT is set, and profiles are where it says");
-            }
-            Place::Pattern(_) => return,
-        };
+    fn show(mut self, context: &Context, success: bool) {
         let ours = context.target_dir.join("bbprof");
-        match tried_out::leave_out(folder, &ours) {
+        let is_talkative = context.report && !context.words.is_quiet();
+        let mut profiles = match self.profiles(context) {
+            Ok(profiles) => profiles,
+            Err(error) if context.report => return tell!("no summary: {error:#}"),
+            Err(_) => return,
+        };
+        match self.leave_out_tried_out(&mut profiles, &ours) {
             Ok(1..) if is_talkative => tell!("without the profiles of programs that build scripts tried out and removed"),
             Ok(_) => {}
             Err(error) => tell!("profiles of what build scripts tried out are not left out: {error:#}"),
         }
-        match std::fs::read_dir(folder).map(Iterator::count) {
-            Ok(0) if is_talkative => return tell!("no profile was written{}", why_none(success)),
-            Ok(0) => return,
-            Ok(_) => {}
-            Err(error) => return tell!("no summary: {}: {error}", folder.display()),
+        if profiles.is_empty() {
+            if is_talkative {
+                tell!("no profile was written{}", why_none(success));
+            }
+            return;
         }
-        if let Err(error) = kept_maps::keep(folder, &ours) {
+        if let Err(error) = kept_maps::keep(&profiles, &ours) {
             tell!("build maps are not kept for this run, so its profiles cannot be read behind the next build: {error:#}");
+        }
+        if let Place::Pattern { files, .. } = &mut self.place {
+            files.clone_from(&profiles);
         }
         // Newer than what others wrote in the working directory meanwhile.
         if let Err(error) = last_run::note(&context.target_dir, &self.place) {
@@ -215,11 +219,49 @@ impl Runs {
             let colour = context.words.values("--color", None).pop();
             let mut stderr = std::io::stderr().lock();
             let begun = writeln!(stderr).context("stderr");
-            if let Err(error) = begun.and_then(|()| commands::write_run_summary(folder, colour.as_deref(), &mut stderr)) {
+            if let Err(error) = begun.and_then(|()| commands::write_run_summary(&profiles, colour.as_deref(), &mut stderr)) {
                 tell!("no summary: {error:#}");
             }
-            tell!("raw profiles are in {}", folder.display());
+            match &self.place {
+                Place::Folder(folder) => tell!("raw profiles are in {}", folder.display()),
+                Place::Pattern { .. } => match &profiles[..] {
+                    [profile] => tell!("the raw profile is {}", profile.display()),
+                    [first, ..] => {
+                        tell!("raw profiles are {} and {} more, where BBPROF_OUT says", first.display(), profiles.len() - 1)
+                    }
+                    [] => {}
+                },
+            }
         }
+    }
+
+    /// The files of this run.
+    fn profiles(&self, context: &Context) -> Result<Vec<PathBuf>> {
+        match &self.place {
+            Place::Folder(folder) => {
+                let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+                let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+                files.retain(|path| path.extension().is_some_and(|extension| extension == raw::EXTENSION));
+                files.sort();
+                Ok(files)
+            }
+            Place::Pattern { pattern, .. } => {
+                let here = std::env::current_dir().context("working directory")?;
+                let starts: Vec<&Path> = [&here].into_iter().chain(&context.package_folders).map(PathBuf::as_path).collect();
+                elsewhere::begun_since(self.begun, pattern, &starts)
+            }
+        }
+    }
+
+    /// Takes out what build scripts tried out, and removes it where nobody else names it; gives how many they were.
+    fn leave_out_tried_out(&self, profiles: &mut Vec<PathBuf>, ours: &Path) -> Result<usize> {
+        let tried_out = tried_out::take_out(profiles, ours)?;
+        if matches!(self.place, Place::Folder(_)) {
+            for path in &tried_out {
+                std::fs::remove_file(path).with_context(|| path.display().to_string())?;
+            }
+        }
+        Ok(tried_out.len())
     }
 }
 

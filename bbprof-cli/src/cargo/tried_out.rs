@@ -2,23 +2,15 @@
 //! nobody could read them, as their build maps are gone with them.
 
 use anyhow::{Context, Result};
-use bbprof_format::raw::{self, RawProfile};
+use bbprof_format::raw::RawProfile;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Removes them from `run`, a folder of raw profiles that nobody else names; `ours` is our folder of the target directory. Says how many they were.
-pub(super) fn leave_out(run: &Path, ours: &Path) -> Result<usize> {
+/// Takes them out of a run's raw profiles; `ours` is our folder of the target directory.
+pub(super) fn take_out(profiles: &mut Vec<PathBuf>, ours: &Path) -> Result<Vec<PathBuf>> {
     let ours = ours.canonicalize().with_context(|| ours.display().to_string())?;
-    let mut left_out = 0;
-    for entry in std::fs::read_dir(run).with_context(|| run.display().to_string())?.flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|extension| extension == raw::EXTENSION) && is_tried_out(&path, &ours) {
-            std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
-            left_out += 1;
-        }
-    }
-    Ok(left_out)
+    Ok(profiles.extract_if(.., |profile| is_tried_out(profile, &ours)).collect())
 }
 
 /// Whether a raw profile is of a program that a build script made in its `OUT_DIR`, and that is gone. One that cannot be read is told of by who reads it.

@@ -20,6 +20,7 @@ pub(crate) use images::Images;
 use rayon::prelude::*;
 use read::read_input;
 pub(crate) use read::read_profile;
+pub(crate) use repeated::head;
 use repeated::{Summed, stretches, without_repeated};
 use std::collections::HashSet;
 use std::mem::ManuallyDrop;

@@ -11,7 +11,7 @@ use bbprof_profile::Profile;
 use bbprof_report::{GroupBy, SortBy, Style, SummaryOptions, write_bias, write_copies, write_ledger, write_summary};
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Print the totals and the hottest functions, blocks and lines
 #[derive(clap::Args, Debug)]
@@ -101,9 +101,9 @@ fn write_copies_of(profile: &Profile, wanted: &str, top: usize, style: Style) ->
     to_stdout(|out| out.write_all(&text))
 }
 
-/// The summary of all profiles in `folder`, as `cargo bbprof run` prints it at the end.
-pub(crate) fn write_run_summary(folder: &Path, colour: Option<&OsStr>, out: &mut dyn Write) -> Result<()> {
-    let profile = Loaded::read(&[folder.to_owned()], &MapArgs::default(), false)?.solve()?;
+/// The summary of a run's profiles, as `cargo bbprof run` prints it at the end.
+pub(crate) fn write_run_summary(profiles: &[PathBuf], colour: Option<&OsStr>, out: &mut dyn Write) -> Result<()> {
+    let profile = Loaded::read(profiles, &MapArgs::default(), false)?.solve()?;
     let options = SummaryOptions {
         top: 10,
         sort: SortBy::Instructions,

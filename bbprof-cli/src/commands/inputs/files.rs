@@ -71,7 +71,7 @@ pub(super) fn profiles_of_last_run() -> Result<Vec<PathBuf>> {
     if let Some(note) = last_run::noted_here()?
         && newest.is_none_or(|newest| written(&runs[newest]) <= written(&note))
     {
-        return expand(&[last_run::profiles_of(&note)?]).with_context(|| format!("{}: names the last run", note.display()));
+        return expand(&last_run::profiles_of(&note)?).with_context(|| format!("{}: names the last run", note.display()));
     }
     if let Some(newest) = newest {
         let members: Vec<Option<Member>> =

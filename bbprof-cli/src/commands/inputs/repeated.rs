@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What the header of a raw profile says; what cannot be read is told later.
-pub(super) fn head(path: &Path) -> Option<Head> {
+pub(crate) fn head(path: &Path) -> Option<Head> {
     let mut header = [0; Head::BYTES];
     // Who reads from a pipe takes what is in it.
     let mut file = path.is_file().then(|| File::open(path).ok()).flatten()?;
