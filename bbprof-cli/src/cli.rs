@@ -4,6 +4,7 @@ use crate::cargo::{self, CargoOptions, Subcommand};
 use crate::clean::{self, CleanOptions};
 use crate::cmake;
 use crate::commands::{self, ColourArgs, ProfileCommand};
+use crate::completions::{self, Dialect};
 use crate::doctor;
 use crate::env::{self, EnvOptions};
 use crate::exit::Exit;
@@ -60,7 +61,7 @@ enum Command {
     Completions {
         /// Which shell
         #[arg(value_enum)]
-        shell: clap_complete::Shell,
+        shell: Dialect,
     },
 }
 
@@ -117,8 +118,7 @@ fn execute(command: Command) -> Result<u8> {
         Command::Doctor => Ok(if doctor::examine()? { 0 } else { Exit::Usage as u8 }),
         Command::Clean(options) => clean::clean(&options).map(|()| 0),
         Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "bbprof", &mut script);
+            let script = completions::script(shell, &mut Cli::command(), "bbprof");
             commands::to_stdout(|out| out.write_all(&script)).map(|()| 0)
         }
     }
@@ -127,9 +127,18 @@ fn execute(command: Command) -> Result<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::ValueEnum;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_shell_completes_the_names_of_commands() {
+        for shell in Dialect::value_variants() {
+            let script = completions::script(*shell, &mut Cli::command(), "bbprof");
+            assert!(String::from_utf8_lossy(&script).contains("cmake-toolchain"), "{shell:?}");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod clean;
 mod cli;
 mod cmake;
 mod commands;
+mod completions;
 mod config;
 mod doctor;
 mod env;
