@@ -12,7 +12,8 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const LEVEL: &str = "-O2";
+/// How much C and C++ are optimised.
+pub(crate) const LEVEL: &str = "-O2";
 
 /// What builds programs, and remembers the packages that it has built: their binaries are made together, and cost together.
 pub(crate) struct Builder {

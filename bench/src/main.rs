@@ -5,6 +5,7 @@
 
 mod archive;
 mod build;
+mod conditions;
 mod measure;
 mod python;
 mod result;
@@ -16,6 +17,7 @@ mod workload;
 
 use anyhow::{Context, Result, bail};
 use build::Builder;
+use conditions::{command_lines, conditions};
 use result::{Program, overview, results};
 use std::path::{Path, PathBuf};
 use variant::Variant;
@@ -131,10 +133,11 @@ fn measure_programs(asked: &Asked) -> Result<()> {
         eprintln!("bench: {} ({} of {})", workload.name, position + 1, workloads.len());
         all.push(measure_workload(workload, asked, &mut builder)?);
         // Hours may have gone by: what is measured is kept, whatever comes.
-        write_results(&all, folder)?;
+        write_results(&all, asked)?;
     }
     let table = results(&all)?;
-    println!("{}", versions()?);
+    println!("{}", conditions()?);
+    println!("{}", command_lines(&asked.variants()).terminal());
     println!("{}", table.terminal());
     for table in overview(&all)? {
         println!("{}", table.terminal());
@@ -143,11 +146,13 @@ fn measure_programs(asked: &Asked) -> Result<()> {
     Ok(())
 }
 
-fn write_results(all: &[Program], folder: &Path) -> Result<()> {
+fn write_results(all: &[Program], asked: &Asked) -> Result<()> {
+    let folder = &asked.folder;
     let table = results(all)?;
     std::fs::write(folder.join("results.csv"), table.csv())?;
     let overview: String = overview(all)?.iter().map(|table| table.markdown() + "\n").collect();
-    std::fs::write(folder.join("results.md"), format!("{}\n\n{overview}{}\n", versions()?, table.markdown()))?;
+    let (lines, all_results) = (command_lines(&asked.variants()).markdown(), table.markdown());
+    std::fs::write(folder.join("results.md"), format!("{}\n\n{overview}{all_results}\n{lines}", conditions()?))?;
     Ok(())
 }
 
@@ -175,20 +180,6 @@ fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -
     }
     let measured = ways.into_iter().map(|way| way.measured).collect();
     Ok(Program { name: workload.name.clone(), group: workload.group, measured })
-}
-
-fn versions() -> Result<String> {
-    let line = |program: &str| -> Result<String> {
-        let output = std::process::Command::new(program).arg("--version").output().with_context(|| program.to_owned())?;
-        Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned())
-    };
-    Ok(format!(
-        "-O2, release; {}; {}; {}; {}; ratios to the plain build of the same run; text = code and read-only data",
-        line("clang-22")?,
-        line("rustc")?,
-        line("valgrind")?,
-        line("ld")?
-    ))
 }
 
 /// A path as text; ours are all UTF-8.

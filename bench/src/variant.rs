@@ -1,5 +1,6 @@
 //! The ways to build a program: plain, ours, and the peers, each for the languages that it has.
 
+use crate::build::LEVEL;
 use crate::tool;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,24 @@ pub(crate) struct RustBuild {
     pub(crate) command: &'static [&'static str],
     /// Flags of rustc for the program and what it depends on.
     pub(crate) flags: &'static str,
+}
+
+impl CBuild {
+    /// The command of a compilation, without its files; profiles by which it is placed have no name here.
+    pub(crate) fn command_line(&self, is_trained: bool) -> String {
+        let compiler = self.compiler.file_name().unwrap_or(self.compiler.as_os_str()).to_string_lossy();
+        let trained = is_trained.then_some("--bbprof-weights=PROFILES");
+        [&*compiler, LEVEL].into_iter().chain(self.options.iter().copied()).chain(trained).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl RustBuild {
+    /// The command, likewise.
+    pub(crate) fn command_line(&self, is_trained: bool) -> String {
+        let flags = if self.flags.is_empty() { String::new() } else { format!("RUSTFLAGS=\"{}\" ", self.flags) };
+        let trained = if is_trained { " --weights=PROFILES" } else { "" };
+        format!("{flags}cargo {} --release{trained}", self.command.join(" "))
+    }
 }
 
 impl Variant {
