@@ -13,7 +13,7 @@
 /* glibc's, which libc.so has, and everybody else's: glibc has pthread_atfork in a static part, which a weak reference does not pull in. */
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
 extern int pthread_atfork(void (*)(void), void (*)(void), void (*)(void)) __attribute__((weak));
-extern void *__dso_handle BBPROF_HIDDEN __attribute__((weak));
+extern void __cxa_finalize(void *object) __attribute__((weak));
 
 BBPROF_HIDDEN struct path_table **(*fork_path_table_of_caller)(void);
 
@@ -180,9 +180,27 @@ void fork_in_child(void) {
     process_unlock(process);
 }
 
+/* Whose the handlers are. Not the image's `__dso_handle`: for that glibc drops them before the last destructors of the image, and those of the
+ * libraries behind a program, have run, which may fork, too. */
+#ifdef BBPROF_RT_EXEC
+#define OWNER NULL
+#else
+static char owner;
+#define OWNER &owner
+#endif
+
 void fork_register(void) {
     if (__register_atfork != NULL)
-        __register_atfork(fork_prepare, fork_in_parent, fork_in_child, &__dso_handle == NULL ? NULL : __dso_handle);
+        __register_atfork(fork_prepare, fork_in_parent, fork_in_child, OWNER);
     else if (pthread_atfork != NULL)
         pthread_atfork(fork_prepare, fork_in_parent, fork_in_child);
 }
+
+#ifndef BBPROF_RT_EXEC
+/* glibc drops what is owned by what goes. It has a lock for that, which its versions before 2.36 hold while they run our handlers: not to be
+ * called with ours. */
+void fork_unregister(void) {
+    if (__register_atfork != NULL && __cxa_finalize != NULL)
+        __cxa_finalize(OWNER);
+}
+#endif

@@ -31,6 +31,7 @@
 #define fork_path_table_of_caller bbprof_fork_path_table_of_caller
 #define fork_prepare bbprof_fork_prepare
 #define fork_register bbprof_fork_register
+#define fork_unregister bbprof_fork_unregister
 #define forking_prepare bbprof_forking_prepare
 #define handlers_leave bbprof_handlers_leave
 #define handlers_running bbprof_handlers_running

@@ -382,6 +382,8 @@ void thread_absorb_own_bank(struct process *process);
 
 /* fork.c: around each fork, and in its child before anything else */
 void fork_register(void);
+/* A library takes its own with it. */
+void fork_unregister(void);
 void fork_prepare(void);
 void fork_in_parent(void);
 void fork_in_child(void);

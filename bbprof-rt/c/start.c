@@ -158,6 +158,7 @@ static void after_destructors(void) {
     if (process->num_loaded == 0)
         process_finish(process, FATE_EXIT_UNKNOWN, 0);
     process_unlock(process);
+    fork_unregister();
 }
 
 #endif

@@ -133,3 +133,53 @@ fn children_out_of_reach() {
         assert_eq!(told, 2, "{out} {options:?}: {verified}");
     }
 }
+
+const AT_THE_END: &str = r#"
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int turns;
+__attribute__((noinline)) static void step(void) { turns++; }
+static void part(int own, int childs) {
+    int child = fork();
+    for (int i = 0; i < (child ? own : childs); i++) step();
+    if (!child) _exit(3);
+    waitpid(child, 0, 0);
+}
+__attribute__((destructor)) static void last(void) { part(300, 200); }
+__attribute__((destructor(200))) static void behind_all(void) { part(50, 70); }
+#ifdef PROGRAM
+int main(void) { return 0; }
+#else
+void touch(void) {}
+#endif
+"#;
+
+/// In destructors: glibc has dropped by then what the image itself registered for forks.
+#[test]
+fn in_destructors() {
+    let bbprof_cc = tool("bbprof-cc");
+    let clang = Path::new("clang-22");
+    let check = |what: &str, program: &Path, sandbox: &Sandbox| {
+        std::fs::create_dir(sandbox.join("raw")).expect("a folder in the sandbox");
+        Run::new(program).env("BBPROF_OUT", sandbox.join("raw/%p.bbraw")).ok();
+        let profiles = sandbox.raw_profiles("raw");
+        let mut steps: Vec<_> = profiles.into_iter().map(|path| Exported::of(&[path]).entries("step")).collect();
+        steps.sort_unstable();
+        assert_eq!(steps, [70, 200, 350].map(Some), "{what}");
+    };
+    for options in [&[][..], &["-no-pie"], &["-static"], &["-static-pie"], &["--bbprof-counters=paths", "--bbprof-path-array=0"]] {
+        let sandbox = Sandbox::new("forks-at-the-end");
+        let (source, program) = (sandbox.write("end.c", AT_THE_END), sandbox.join("end"));
+        Run::new(&bbprof_cc).args(["-O1", "-DPROGRAM", "-o"]).arg(&program).arg(&source).args(options).ok();
+        check(&format!("program {options:?}"), &program, &sandbox);
+    }
+    for (compiler, options) in [(&*bbprof_cc, &[][..]), (clang, &[]), (clang, &["--bbprof-storage=shared"])] {
+        let sandbox = Sandbox::new("forks-at-the-end");
+        let (library, program) = (sandbox.join("libend.so"), sandbox.join("main"));
+        let source = sandbox.write("end.c", AT_THE_END);
+        Run::new(&bbprof_cc).args(["-O1", "-fPIC", "-shared", "-o"]).arg(&library).arg(&source).args(options).ok();
+        let main = sandbox.write("main.c", "void touch(void); int main(void) { touch(); return 0; }");
+        Run::new(compiler).args(["-O1", "-o"]).arg(&program).arg(&main).arg(&library).ok();
+        check(&format!("library {options:?} in a program by {}", compiler.display()), &program, &sandbox);
+    }
+}

@@ -46,13 +46,16 @@ pub(super) fn family(members: &[Option<Member>], of: usize) -> Vec<usize> {
     positions
 }
 
+/// How old the time may be that a file is said to be written at: that of the kernel's last tick, of which there are a hundred a second or more.
+const TICK: Duration = Duration::from_millis(10);
+
 /// The run that started this one, if it is among them.
 fn parent(child: &Member, among: &[(usize, &Member)]) -> Option<Identity> {
     let begun = SystemTime::UNIX_EPOCH + Duration::from_nanos(child.head.run.begun_ns());
     // Of a file that nobody wrote at the end, the system notes no time.
     let was_there = |member: &Member| {
         member.head.run.can_have_started(child.head.run, child.head.parent_pid)
-            && (!member.head.is_complete || member.written >= begun)
+            && (!member.head.is_complete || member.written + TICK >= begun)
     };
     among.iter().filter(|(_, member)| was_there(member)).map(|(_, member)| member.head.run).max_by_key(|run| run.begun_ns())
 }
