@@ -84,7 +84,7 @@ impl<'p> CallGraph<'p> {
                     CalleeView::Asm => continue,
                     CalleeView::Indirect => Target::Indirect,
                     CalleeView::Symbol(symbol) => {
-                        match names.resolve(names.images[&function.build_id()], function.counts.module, symbol) {
+                        match names.resolve(names.images[&function.build_id()], function.module_position, symbol) {
                             Some(callee) => Target::Function(callee),
                             None => Target::Unprofiled(symbol),
                         }
@@ -200,7 +200,7 @@ impl<'p> Names<'p> {
         for (position, function) in (0..).zip(profile.functions()) {
             let (id, symbol) = (FunctionId(position), function.symbol());
             let image = names.images[&function.build_id()];
-            let visibility = Visibility::of(function.linkage(), image, function.counts.module);
+            let visibility = Visibility::of(function.linkage(), image, function.module_position);
             names.by_visibility.entry((visibility, symbol)).or_insert(id);
             if visibility == Visibility::Everywhere {
                 names.of_image.entry((image, symbol)).or_insert(id);

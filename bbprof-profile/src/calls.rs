@@ -92,13 +92,13 @@ impl<'p> CallTable<'p> {
 
     /// The target of calls to a symbol from the module of a function; looked for once.
     fn find_target(&mut self, image: usize, function: &FunctionView<'p>, symbol: StringId) -> Option<usize> {
-        let targets = &self.targets[image][function.counts.module as usize];
+        let targets = &self.targets[image][function.module_position as usize];
         if let Some(Some(target)) = targets.get(symbol.0 as usize) {
             return *target;
         }
-        let callee = self.callee(image, function.counts.module, function.module.string(symbol));
+        let callee = self.callee(image, function.module_position, function.module.string(symbol));
         let target = self.numbers.get(&callee).copied().filter(|_| self.reaches(image, &callee));
-        let targets = &mut self.targets[image][function.counts.module as usize];
+        let targets = &mut self.targets[image][function.module_position as usize];
         targets.resize(function.module.strings.len(), None);
         targets[symbol.0 as usize] = Some(target);
         target
@@ -171,7 +171,7 @@ pub(crate) fn functions(profile: &Profile) -> impl Iterator<Item = (usize, Funct
 
 /// What a function is called by.
 pub(crate) fn key<'p>(image: usize, function: &FunctionView<'p>) -> Key<'p> {
-    (Visibility::of(function.linkage(), image, function.counts.module), function.symbol())
+    (Visibility::of(function.linkage(), image, function.module_position), function.symbol())
 }
 
 /// The functions with fewer entries than direct calls, in the order of the profile.

@@ -181,7 +181,7 @@ impl<'p> Running<'p> {
                 }
             }
             let calls = function.manifest.nodes.iter().zip(0..).filter(|(_, node)| nodes.contains(node));
-            self.calls_of(image, function.counts.module, calls.flat_map(|(node, _)| &node.calls), |symbol| {
+            self.calls_of(image, function.module_position, calls.flat_map(|(node, _)| &node.calls), |symbol| {
                 function.module.string(symbol)
             });
             let all = || (0..function.manifest.num_blocks).collect();
@@ -197,7 +197,7 @@ fn called_by_name<'p>(table: &CallTable<'p>, functions: &[(usize, FunctionView<'
     let calls = functions.iter().flat_map(|(image, function)| {
         let sites = function.manifest.nodes.iter().flat_map(|node| &node.calls);
         sites.filter_map(|call| match call.callee {
-            Callee::Symbol(symbol) => Some(table.callee(*image, function.counts.module, function.module.string(symbol))),
+            Callee::Symbol(symbol) => Some(table.callee(*image, function.module_position, function.module.string(symbol))),
             Callee::Indirect | Callee::Asm => None,
         })
     });

@@ -11,9 +11,13 @@ use std::ops::Range;
 /// One function of a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionView<'p> {
-    /// Its counts.
+    /// Its counts; of another build, where it is looked at with them, which has its own positions.
     pub counts: &'p FunctionCounts,
     pub(crate) image: &'p ProfiledImage,
+    /// Position of its module in its image.
+    pub(crate) module_position: u32,
+    /// Its position in its module.
+    function_position: u32,
     pub(crate) module: &'p Module,
     pub(crate) manifest: &'p Function,
 }
@@ -46,12 +50,14 @@ pub struct BlockEdge {
 impl<'p> FunctionView<'p> {
     pub(crate) fn new(image: &'p ProfiledImage, counts: &'p FunctionCounts) -> Self {
         let module = &image.image.modules[counts.module as usize].module;
-        Self { counts, image, module, manifest: &module.functions[counts.function as usize] }
+        let (module_position, function_position) = (counts.module, counts.function);
+        let manifest = &module.functions[function_position as usize];
+        Self { counts, image, module_position, function_position, module, manifest }
     }
 
     /// Its image, module and position there: what tells it from all others of one build.
     pub(crate) fn place_in_build(&self) -> (BuildId, u32, u32) {
-        (self.image.image.build_id, self.counts.module, self.counts.function)
+        (self.image.image.build_id, self.module_position, self.function_position)
     }
 
     /// Whether the other, of whatever profile, has the same graph: nodes and edges of the same number are the same.
@@ -86,7 +92,7 @@ impl<'p> FunctionView<'p> {
     /// The source file of its compilation unit; with its folder where the profile has a file of this name in several.
     #[must_use]
     pub fn module_name(&self) -> &'p str {
-        self.image.module_name(self.counts.module, self.manifest.unit)
+        self.image.module_name(self.module_position, self.manifest.unit)
     }
 
     /// Path of the image it is in.
@@ -183,7 +189,7 @@ impl<'p> FunctionView<'p> {
     }
 
     pub(crate) fn file_of(&self, id: bbprof_format::manifest::StringId) -> Option<FileId> {
-        self.image.files[self.counts.module as usize][id.0 as usize]
+        self.image.files[self.module_position as usize][id.0 as usize]
     }
 
     /// Executions of a node of this function.

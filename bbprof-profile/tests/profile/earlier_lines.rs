@@ -62,3 +62,24 @@ fn other_code_on_other_lines() {
     assert_eq!(lines(&straight(&[(2, 1), (3, 4)], 5), &forked([2, 7])), BTreeMap::new());
     assert_eq!(lines(&straight(&[(2, 1), (3, 4)], 5), &straight(&[(2, 1), (3, 4), (4, 1)], 5)), BTreeMap::new());
 }
+
+/// Positions of modules are each build's own: the counts are put where the later one has the function.
+#[test]
+fn modules_in_another_order() {
+    let mut one = ModuleMaker::new("one.c", CounterMode::Edges);
+    let edges = [(None, Some(0), Entry), (Some(0), None, Exit)];
+    let f = one.function("f", Linkage::External, vec![node(0, &[(2, 1)])], &edges);
+    // Without files.
+    let other = ModuleMaker::new("other.c", CounterMode::Edges);
+    let walked = |modules: [(&ModuleMaker, Option<u32>); 2], times| {
+        let mut run = Run::new(&modules);
+        run.walk(&one, f, &[0, 1], times);
+        run.profile().expect("counters fit the map")
+    };
+    let (a, b) = (walked([(&other, None), (&one, None)], 5), walked([(&one, None), (&other, None)], 9));
+    for (a, b, times) in [(&a, &b, 5), (&b, &a, 9)] {
+        let [a, now] = [a, b].map(|profile| profile.functions().find(|function| function.name() == "f").expect("f"));
+        let found = earlier_lines(a, now);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), [(now.file().expect("a file"), BTreeMap::from([(1, times), (2, times)]))]);
+    }
+}
