@@ -6,13 +6,13 @@ use crate::{BuildId, Digest};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The first bytes are not those of this kind of file.
-    #[error("not a bbprof {kind}: expected it to start with {expected:?}, found {found:?}")]
+    #[error("not a bbprof {kind}: expected it to start with {expected:?}, found {found}")]
     Foreign {
         /// The kind of file that was expected.
         kind: &'static str,
         /// Its magic.
         expected: String,
-        /// What stands there.
+        /// What stands there, and what that is, if it is known.
         found: String,
     },
     /// Written by a bbprof that uses another version of the format.

@@ -15,6 +15,20 @@ pub(crate) struct Kind {
     pub(crate) version: u32,
 }
 
+/// What else a file may be that begins so.
+fn known(start: &[u8]) -> Option<&'static str> {
+    const KNOWN: [(&[u8], &str); 7] = [
+        (crate::map::MAGIC, "a build map"),
+        (crate::raw::MAGIC, "a raw profile"),
+        (crate::merged::MAGIC, "a merged profile"),
+        (crate::manifest::MAGIC, "a manifest"),
+        (crate::frequencies::MAGIC, "frequencies"),
+        (b"\x7fELF", "a program, library or object"),
+        (b"!<arch>\n", "an archive"),
+    ];
+    KNOWN.into_iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, what)| what)
+}
+
 impl Kind {
     /// How such a file begins: magic and version, 12 bytes.
     pub(crate) fn begin(&self) -> Vec<u8> {
@@ -26,7 +40,11 @@ impl Kind {
         let start = &bytes[..bytes.len().min(MAGIC_BYTES)];
         if !self.magic.starts_with(start) {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            return Err(FormatError::Foreign { kind: self.name, expected: text(self.magic), found: text(start) });
+            let found = match known(start) {
+                Some(what) => format!("{:?} ({what})", text(start)),
+                None => format!("{:?}", text(start)),
+            };
+            return Err(FormatError::Foreign { kind: self.name, expected: text(self.magic), found });
         }
         if bytes.len() < header_bytes {
             return Err(self.truncated(header_bytes as u64, bytes));

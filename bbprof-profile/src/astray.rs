@@ -31,7 +31,8 @@ pub(crate) fn astray<'p>(profile: &'p Profile, table: &CallTable<'p>) -> Vec<Ast
     loop {
         let mut followers = Vec::new();
         for (number, image, function) in table.functions(profile).filter(|(_, _, function)| function.is_executed()) {
-            let known = |symbol| table.target(image, function.module_position, symbol).filter(|callee| vanished.contains_key(callee));
+            let known =
+                |symbol| table.target(image, function.module_position, symbol).filter(|callee| vanished.contains_key(callee));
             for (callee, has_code_behind) in trusted_calls(function, known) {
                 let (view, activations) = vanished[&callee];
                 if !has_code_behind {

@@ -3,7 +3,7 @@
 use crate::inputs::{FileKind, InputFile};
 use bbprof_format::FormatError;
 use bbprof_format::manifest::{Manifest, split};
-use bbprof_format::names::{MANIFEST_SECTION, NOTE_SECTION, PREFIX, counter_array_symbol, marker_symbol};
+use bbprof_format::names::{MANIFEST_SECTION, MARKER_SECTION, NOTE_SECTION, PREFIX, counter_array_symbol, marker_symbol};
 use object::Endianness;
 use object::elf::{EM_X86_64, FileHeader32, FileHeader64, SHT_SYMTAB, STB_LOCAL};
 use object::read::archive::ArchiveFile;
@@ -39,6 +39,11 @@ pub(crate) struct Scan<'a> {
 pub(crate) enum ScanError {
     #[error("{origin}: {fault}; recompile it")]
     Manifest { origin: String, fault: FormatError },
+    #[error(
+        "{origin}: instrumented, but its manifest is gone (section {MANIFEST_SECTION}, while {section} is there), and all that it counts would be lost; \
+         leave the names of its sections as they are and none of them out, or compile it without bbprof"
+    )]
+    NoManifest { origin: String, section: String },
     #[error("{origin}: instrumented for {found}, but only 64-bit x86-64 code can be profiled; compile it without bbprof")]
     Architecture { origin: String, found: String },
     #[error(
@@ -121,6 +126,9 @@ fn scan_object<'a>(bytes: &'a [u8], optional: bool, origin: impl Fn() -> String)
         {
             return Err(ScanError::Architecture { origin: origin(), found: format!("ELF machine {machine:?}") });
         }
+        if let (Some(marker), true, false) = (sections.marker, sections.manifests.is_empty(), sections.has_note) {
+            return Err(ScanError::NoManifest { origin: origin(), section: String::from_utf8_lossy(marker).into_owned() });
+        }
         let scan = read_manifests(sections, optional, &origin)?;
         if !scan.modules.is_empty() {
             expect_symbols(&symbols(header, bytes), &scan.modules, origin)?;
@@ -137,12 +145,14 @@ fn scan_object<'a>(bytes: &'a [u8], optional: bool, origin: impl Fn() -> String)
 
 struct Sections<'a> {
     manifests: Vec<&'a [u8]>,
+    /// The name of a section of markers, which stand in each object that counts; objcopy may have put something in front of it.
+    marker: Option<&'a [u8]>,
     has_note: bool,
 }
 
 /// The sections that matter; none in a file too damaged to have a section table, which is the linker's to reject.
 fn sections<'a, H: FileHeader<Endian = Endianness>>(header: &H, bytes: &'a [u8]) -> Sections<'a> {
-    let mut found = Sections { manifests: Vec::new(), has_note: false };
+    let mut found = Sections { manifests: Vec::new(), marker: None, has_note: false };
     let Ok(endian) = header.endian() else { return found };
     let Ok(table) = header.sections(endian, bytes) else { return found };
     for section in table.iter() {
@@ -152,6 +162,8 @@ fn sections<'a, H: FileHeader<Endian = Endianness>>(header: &H, bytes: &'a [u8])
             found.manifests.push(section.data(endian, bytes).unwrap_or_default());
         } else if name == NOTE_SECTION.as_bytes() {
             found.has_note = true;
+        } else if name.ends_with(MARKER_SECTION.as_bytes()) {
+            found.marker = Some(name);
         }
     }
     found

@@ -257,6 +257,11 @@ fn symbols_that_objcopy_changed() {
         for (options, said) in [
             (&["--prefix-symbols=own_"][..], "its counters were renamed (own___bbprof_c."),
             (&["--localize-hidden"], "its counters are local symbols now (__bbprof_c."),
+            (&["--prefix-sections=.own"], "its manifest is gone (section .bbprof.manifest, while .own.bbprof.marker is there)"),
+            (
+                &["--remove-section=.bbprof.manifest"],
+                "its manifest is gone (section .bbprof.manifest, while .bbprof.marker is there)",
+            ),
         ] {
             objcopy(options);
             for linker in LINKERS {

@@ -195,7 +195,7 @@ impl Runs {
             Err(_) => return,
         };
         match self.leave_out_tried_out(&mut profiles, &ours) {
-            Ok(1..) if is_talkative => tell!("without the profiles of programs that build scripts tried out and removed"),
+            Ok(1..) if is_talkative => tell!("without the profiles of programs that build scripts made and ran"),
             Ok(_) => {}
             Err(error) => tell!("profiles of what build scripts tried out are not left out: {error:#}"),
         }

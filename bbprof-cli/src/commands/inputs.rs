@@ -15,7 +15,7 @@ use bbprof_format::BuildId;
 use bbprof_format::merged::{ImageCounters, MergedProfile};
 use bbprof_profile::{ExceptionKind, Merger, Profile};
 pub(crate) use files::expand;
-use files::profiles_of_last_run;
+use files::{expand_without, profiles_of_last_run};
 pub(crate) use images::Images;
 use rayon::prelude::*;
 use read::read_input;
@@ -60,8 +60,13 @@ const FILES_AT_ONCE: usize = 32;
 impl Loaded {
     /// Reads and sums the inputs. Damaged ones, and those whose build maps are not found or cannot be read, are named and left out, unless `strict`.
     pub(crate) fn read(profiles: &[PathBuf], maps: &MapArgs, strict: bool) -> Result<Self> {
+        Self::read_for(None, profiles, maps, strict)
+    }
+
+    /// Likewise, to write the sum to `output`, which is passed by in folders.
+    pub(crate) fn read_for(output: Option<&Path>, profiles: &[PathBuf], maps: &MapArgs, strict: bool) -> Result<Self> {
         let mut gathered = Gathered::new(maps);
-        let (summed, num_damaged) = each_input(profiles, strict, &mut gathered)?;
+        let (summed, num_damaged) = each_input(profiles, output, strict, &mut gathered)?;
         let Gathered { images, merger, .. } = gathered;
         summed.tell_twice();
         Ok(Self { merged: merger.finish(), num_damaged, images })
@@ -173,8 +178,14 @@ fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
 /// Reads the inputs one after the other and hands them on; gives where the counts of each process are, and the number of those left out: damaged ones, which are
 /// named, those that `taker` refuses, and those whose build maps are not found, be it of images alone that are gone. When `strict`, or when there is only one, the first such error ends it.
 /// Those without a map are tried again behind the others, which may have it in them or come from where it is, and named last; unless there are no others.
-pub(crate) fn each_input(profiles: &[PathBuf], strict: bool, taker: &mut impl Take) -> Result<(Summed, usize)> {
-    let files = without_repeated(if profiles.is_empty() { profiles_of_last_run()? } else { expand(profiles)? });
+pub(crate) fn each_input(
+    profiles: &[PathBuf],
+    output: Option<&Path>,
+    strict: bool,
+    taker: &mut impl Take,
+) -> Result<(Summed, usize)> {
+    let files = if profiles.is_empty() { profiles_of_last_run()? } else { expand_without(profiles, output)? };
+    let files = without_repeated(files);
     let mut summed = Summed::default();
     let mut num_damaged = 0;
     let mut without_map: Vec<(&Path, Option<MergedProfile>)> = Vec::new();
@@ -238,14 +249,22 @@ pub(crate) fn load(profiles: &[PathBuf], maps: &MapArgs) -> Result<(ManuallyDrop
         tell!("the profile is empty: no image of its processes has counters; were they built with bbprof?");
     }
     let profile = loaded.solve()?;
-    if !profile.functions().any(|function| function.is_executed()) {
-        if profile.exceptions().iter().any(|exception| exception.kind == ExceptionKind::Unsolved) {
-            tell!("of all that was executed no count is known, see bbprof verify");
-        } else if profile.functions().next().is_some() {
-            tell!("nothing was executed: all counts are 0");
-        }
-    }
+    tell_why_empty(&profile);
     Ok((ManuallyDrop::new(profile), num_damaged))
+}
+
+/// Says why no function is executed, if none is.
+pub(crate) fn tell_why_empty(profile: &Profile) {
+    if profile.functions().any(|function| function.is_executed()) {
+        return;
+    }
+    if profile.exceptions().iter().any(|exception| exception.kind == ExceptionKind::Unsolved) {
+        tell!("of all that was executed no count is known, see bbprof verify");
+    } else if profile.functions().next().is_some() {
+        tell!("nothing was executed: all counts are 0");
+    } else if !profile.skipped().is_empty() {
+        tell!("no function has counters: all are left out, see bbprof verify --skipped");
+    }
 }
 
 /// Says on stderr what the output does not: that counts are not exact, or missing.

@@ -28,7 +28,7 @@ pub(crate) struct MergeArgs {
 }
 
 pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
-    let mut loaded = Loaded::read(&args.profiles, &args.maps, args.strict)?;
+    let mut loaded = Loaded::read_for(Some(&args.output), &args.profiles, &args.maps, args.strict)?;
     loaded.read_maps()?;
     if args.output.as_os_str() == "-" {
         to_stdout(|out| out.write_all(&loaded.merged.encode()))?;

@@ -3,10 +3,13 @@
 use crate::exit::require;
 use anyhow::{Context, Result, bail};
 use bbprof_format::{map, merged, raw};
-use std::fs::Permissions;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Writes data to stdout. A reader that closed the pipe (`| head`) has what it wanted: no error.
 pub(crate) fn to_stdout<T: Default>(write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> Result<T> {
@@ -44,14 +47,68 @@ pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
     if !folder.is_dir() {
         bail!("{}: cannot be written: {} is no folder", path.display(), folder.display());
     }
-    // As any new file; the umask takes away what it should.
-    let permissions = Permissions::from_mode(0o666);
-    let file = tempfile::Builder::new().prefix(".bbprof-").permissions(permissions).tempfile_in(folder).with_context(cannot)?;
-    let mut out = BufWriter::new(file);
+    let mut out = BufWriter::new(Aside::in_folder(folder).with_context(cannot)?);
     let value = write(&mut out).with_context(cannot)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(cannot)?;
-    file.persist(path).map_err(|error| error.error).with_context(cannot)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.persist(path)).with_context(cannot)?;
     Ok(value)
+}
+
+/// By which a file that is open gets a name.
+const OWN_FILES: &str = "/proc/self/fd";
+
+/// What becomes a file when it is whole.
+enum Aside {
+    /// The system forgets it with this process, however that ends.
+    Nameless(File),
+    /// For file systems that know only files with names.
+    Named(NamedTempFile),
+}
+
+impl Aside {
+    fn in_folder(folder: &Path) -> io::Result<Self> {
+        // As any new file; the umask takes away what it should.
+        let mode = 0o666;
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        match rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)) {
+            Ok(file) if Path::new(OWN_FILES).exists() => Ok(Self::Nameless(file.into())),
+            _ => Self::named().permissions(Permissions::from_mode(mode)).tempfile_in(folder).map(Self::Named),
+        }
+    }
+
+    fn named<'a>() -> tempfile::Builder<'a, 'a> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".bbprof-");
+        builder
+    }
+
+    /// Puts it in place. Only what has a name can take the place of another file, so it has one for a moment.
+    fn persist(self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match self {
+            Self::Nameless(file) => {
+                let own = format!("{OWN_FILES}/{}", file.as_raw_fd());
+                let link = |name: &Path| Ok(rustix::fs::linkat(CWD, &*own, CWD, name, AtFlags::SYMLINK_FOLLOW)?);
+                Self::named().make_in(folder, link)?.into_temp_path().persist(path).map_err(|error| error.error)
+            }
+            Self::Named(file) => file.persist(path).map(drop).map_err(|error| error.error),
+        }
+    }
+}
+
+impl Write for Aside {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Nameless(file) => file.write(bytes),
+            Self::Named(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Nameless(file) => file.flush(),
+            Self::Named(file) => file.flush(),
+        }
+    }
 }
 
 /// What a link leads to in the end, be it there or not yet.

@@ -1,6 +1,6 @@
 //! `bbprof report`: the summary.
 
-use super::inputs::{Loaded, MapArgs, ProfileArgs, load};
+use super::inputs::{Loaded, MapArgs, ProfileArgs, load, tell_why_empty};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
@@ -104,6 +104,7 @@ fn write_copies_of(profile: &Profile, wanted: &str, top: usize, style: Style) ->
 /// The summary of a run's profiles, as `cargo bbprof run` prints it at the end.
 pub(crate) fn write_run_summary(profiles: &[PathBuf], colour: Option<&OsStr>, out: &mut dyn Write) -> Result<()> {
     let profile = Loaded::read(profiles, &MapArgs::default(), false)?.solve()?;
+    tell_why_empty(&profile);
     let options = SummaryOptions {
         top: 10,
         sort: SortBy::Instructions,

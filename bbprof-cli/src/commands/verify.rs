@@ -41,7 +41,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
     let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
     let mut one_by_one =
         OneByOne { args, images: Images::for_many(&args.input.maps), verdict: Verdict::new(style), written: Ok(()) };
-    let (summed, num_skipped) = each_input(&args.input.profiles, false, &mut one_by_one)?;
+    let (summed, num_skipped) = each_input(&args.input.profiles, None, false, &mut one_by_one)?;
     let OneByOne { verdict, written, .. } = one_by_one;
     written?;
     num_damaged += num_skipped;

@@ -80,6 +80,9 @@ fn modules_in_another_order() {
     for (a, b, times) in [(&a, &b, 5), (&b, &a, 9)] {
         let [a, now] = [a, b].map(|profile| profile.functions().find(|function| function.name() == "f").expect("f"));
         let found = earlier_lines(a, now);
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), [(now.file().expect("a file"), BTreeMap::from([(1, times), (2, times)]))]);
+        assert_eq!(
+            found.into_iter().collect::<Vec<_>>(),
+            [(now.file().expect("a file"), BTreeMap::from([(1, times), (2, times)]))]
+        );
     }
 }

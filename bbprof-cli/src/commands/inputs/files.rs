@@ -12,12 +12,25 @@ use std::time::SystemTime;
 
 /// The files behind the words; folders are looked through to the bottom.
 pub(crate) fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    expand_without(profiles, None)
+}
+
+/// Likewise, but in folders this file is passed by, which is to be written anew: what it was made of is there, too.
+pub(super) fn expand_without(profiles: &[PathBuf], output: Option<&Path>) -> Result<Vec<PathBuf>> {
+    let output = output.and_then(|output| output.canonicalize().ok());
     let mut files = Vec::new();
     for path in profiles {
         let metadata = std::fs::metadata(path).map_err(|error| Requirement(format!("{}: {error}", path.display())))?;
         if metadata.is_dir() {
             let before = files.len();
             collect(path, &mut files)?;
+            if let Some(output) = &output
+                && files[before..].iter().any(|path| is_same(path, output))
+            {
+                tell!("left out {}: this merge writes it anew", output.display());
+                let kept: Vec<PathBuf> = files.drain(before..).filter(|path| !is_same(path, output)).collect();
+                files.extend(kept);
+            }
             if files.len() == before {
                 return Err(Requirement(format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", path.display())).into());
             }
@@ -33,6 +46,11 @@ pub(crate) fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(files)
+}
+
+/// Whether `path` leads to the file of this canonical name.
+fn is_same(path: &Path, canonical: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| path == canonical)
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

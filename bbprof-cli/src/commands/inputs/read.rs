@@ -4,9 +4,11 @@ use crate::locate::MapFinder;
 use anyhow::{Result, anyhow, bail};
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::MergedProfile;
-use bbprof_format::raw::RawProfile;
+use bbprof_format::raw::{self, RawProfile};
 use bbprof_format::{BuildId, FormatError};
 use bbprof_profile::{Image, demangle, merged_from_raw};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A profile among those that are named, or in a folder. Who names a pipe wants what is in it; one that lies in a folder may never be written.
@@ -20,14 +22,35 @@ pub(super) fn read_input(path: &Path, named: &[PathBuf]) -> Result<MergedProfile
 
 /// One profile, raw or merged, by its first bytes.
 pub(crate) fn read_profile(path: &Path) -> Result<MergedProfile> {
-    let bytes = std::fs::read(path)?;
+    let bytes = read_if_profile(path)?;
     if MergedProfile::is_merged(&bytes) {
-        return Ok(MergedProfile::decode(&bytes)?);
+        return MergedProfile::decode(&bytes).map_err(|error| with_remedy(error.into()));
     }
     if bytes.is_empty() {
-        bail!("empty file: expected a raw or merged profile");
+        bail!("empty file: expected a raw or merged profile; run the program again, or leave the file out");
     }
     Ok(merged_from_raw(RawProfile::read(&bytes).map_err(with_functions)?))
+}
+
+/// The whole file, if its first bytes say that it is a profile; otherwise no more than them: it may be a device without an end.
+fn read_if_profile(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(raw::MAGIC.len() as u64).read_to_end(&mut bytes)?;
+    if MergedProfile::is_merged(&bytes) || bytes.starts_with(raw::MAGIC) {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// What to do about a damaged file; what else it may be, the error itself says.
+fn with_remedy(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref() {
+        Some(FormatError::Truncated { .. } | FormatError::Checksum { .. } | FormatError::Malformed { .. }) => {
+            anyhow!("{error}; copy it again, or run the program again, or leave the file out")
+        }
+        _ => error,
+    }
 }
 
 /// Functions that are named where a profile's records of hashed paths cannot be read.
@@ -35,7 +58,7 @@ const MOST_NAMED: usize = 5;
 
 /// Damaged records of hashed paths: with the functions of which they may be, as far as there is a build map.
 fn with_functions(error: FormatError) -> anyhow::Error {
-    let FormatError::HashedPaths { build_id, image, .. } = &error else { return error.into() };
+    let FormatError::HashedPaths { build_id, image, .. } = &error else { return with_remedy(error.into()) };
     let Ok(names) = counted_by_hashes(*build_id, Path::new(image)) else { return error.into() };
     let more = names.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
