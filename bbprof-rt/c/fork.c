@@ -45,6 +45,11 @@ static void give_back(struct process *process) {
     }
 }
 
+/* A library that another thread is unloading: its handlers may go at any time now, and those of the others do. It does not leave while the lock is held. */
+static bool has_left(void) {
+    return !__bbprof_image.image->loaded;
+}
+
 /* Where the program is not profiled, each library registers these handlers, as each may be unloaded; wrappers of fork call them again. The lock
  * counts. */
 void fork_prepare(void) {
@@ -52,6 +57,10 @@ void fork_prepare(void) {
     if (process == NULL)
         return;
     process_lock(process);
+    if (has_left()) {
+        process_unlock(process);
+        return;
+    }
     process->forking_thread = platform_thread_id();
     process->is_forking = true;
     if (!process->has_program)
@@ -60,7 +69,7 @@ void fork_prepare(void) {
 
 void fork_in_parent(void) {
     struct process *process = process_current();
-    if (process == NULL)
+    if (process == NULL || has_left())
         return;
     give_back(process);
     process->is_forking = false;
@@ -173,7 +182,7 @@ void fork_begin_child(struct process *process) {
 
 void fork_in_child(void) {
     struct process *process = process_current();
-    if (process == NULL)
+    if (process == NULL || has_left())
         return;
     if (process->is_forking)
         fork_begin_child(process);
