@@ -327,7 +327,7 @@ fn workspace(sandbox: &Sandbox) -> Cargo {
     Cargo::new(sandbox.path(), sandbox.join("target"))
 }
 
-/// What `configure` and CMake try out in build scripts, and remove, is no part of the run.
+/// What build scripts make and run, be it that `configure` and CMake try it out and remove it, or that it stays, is no part of the run.
 #[test]
 fn programs_that_build_scripts_try_out() {
     let sandbox = Sandbox::new("tried-out");
@@ -343,13 +343,13 @@ fn programs_that_build_scripts_try_out() {
     sandbox.write("cc/src/lib.rs", "");
     sandbox.write(
         "build.rs",
-        "fn main() {\n    let script = \"cd $OUT_DIR && mkdir probe && cd probe && echo 'int main(void) { return 0; }' > a.c && $CC_x86_64_unknown_linux_gnu a.c && ./a.out\";\n    \
+        "fn main() {\n    let script = \"cd $OUT_DIR && mkdir probe && cd probe && echo 'int main(void) { return 0; }' > a.c && $CC_x86_64_unknown_linux_gnu a.c && ./a.out && cp a.out a.out.bbmap .. && ../a.out\";\n    \
          assert!(std::process::Command::new(\"sh\").args([\"-c\", script]).status().unwrap().success());\n    \
          std::fs::remove_dir_all(std::path::Path::new(&std::env::var_os(\"OUT_DIR\").unwrap()).join(\"probe\")).unwrap();\n}\n",
     );
     sandbox.write("src/main.rs", "fn main() {\n    println!(\"tried\");\n}\n");
     let run = Cargo::new(sandbox.path(), sandbox.join("target")).bbprof("run", &[]).ok();
-    assert!(run.stderr.contains("without the profiles of programs that build scripts tried out and removed"), "{}", run.stderr);
+    assert!(run.stderr.contains("without the profiles of programs that build scripts made and ran"), "{}", run.stderr);
     let verified = Run::new(tool("bbprof")).arg("verify").in_folder(sandbox.path()).ok().text();
     assert!(verified.contains("/tries: exit 0") && !verified.contains("a.out"), "{verified}");
 }
