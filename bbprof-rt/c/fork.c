@@ -50,9 +50,18 @@ static bool has_left(void) {
     return !__bbprof_image.image->loaded;
 }
 
-/* Where the program is not profiled, each library registers these handlers, as each may be unloaded; wrappers of fork call them again. The lock
- * counts. */
-void fork_prepare(void) {
+/* Threads that run a handler of this library, which must not be unloaded under them. */
+static uint32_t inside;
+
+static void enter(void) {
+    __atomic_fetch_add(&inside, 1, __ATOMIC_ACQUIRE);
+}
+
+static void leave(void) {
+    __atomic_fetch_sub(&inside, 1, __ATOMIC_RELEASE);
+}
+
+static void prepare(void) {
     struct process *process = process_current();
     if (process == NULL)
         return;
@@ -67,7 +76,7 @@ void fork_prepare(void) {
         withhold(__bbprof_image.image);
 }
 
-void fork_in_parent(void) {
+static void in_parent(void) {
     struct process *process = process_current();
     if (process == NULL || has_left())
         return;
@@ -180,13 +189,34 @@ void fork_begin_child(struct process *process) {
         schedule_restart(process);
 }
 
-void fork_in_child(void) {
+static void in_child(void) {
     struct process *process = process_current();
     if (process == NULL || has_left())
         return;
     if (process->is_forking)
         fork_begin_child(process);
     process_unlock(process);
+}
+
+/* Where the program is not profiled, each library registers these handlers, as each may be unloaded; wrappers of fork call them again. The lock
+ * counts. */
+void fork_prepare(void) {
+    enter();
+    prepare();
+    leave();
+}
+
+void fork_in_parent(void) {
+    enter();
+    in_parent();
+    leave();
+}
+
+/* Nobody else is in the child. */
+void fork_in_child(void) {
+    __atomic_store_n(&inside, 1, __ATOMIC_RELAXED);
+    in_child();
+    leave();
 }
 
 /* Whose the handlers are. Not the image's `__dso_handle`: for that glibc drops them before the last destructors of the image, and those of the
@@ -206,10 +236,16 @@ void fork_register(void) {
 }
 
 #ifndef BBPROF_RT_EXEC
+#define PAUSE_NS 20000u
+#define PAUSES 50000u /* a second: one who waits for another's fork is inside; or a child has it from a thread that it does not have */
+
 /* glibc drops what is owned by what goes. It has a lock for that, which its versions before 2.36 hold while they run our handlers: not to be
  * called with ours. */
 void fork_unregister(void) {
-    if (__register_atfork != NULL && __cxa_finalize != NULL)
-        __cxa_finalize(OWNER);
+    if (__register_atfork == NULL || __cxa_finalize == NULL)
+        return;
+    __cxa_finalize(OWNER);
+    for (unsigned pauses = 0; __atomic_load_n(&inside, __ATOMIC_ACQUIRE) != 0 && pauses < PAUSES; pauses++)
+        platform_sleep(PAUSE_NS);
 }
 #endif
