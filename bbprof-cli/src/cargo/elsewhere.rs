@@ -1,6 +1,5 @@
 //! The raw profiles of a run whose programs write where the user's `BBPROF_OUT` says: beside those of other runs, from which their headers tell them.
 
-use super::killed::folder_of_pattern;
 use crate::commands::inputs::head;
 use anyhow::{Context, Result, bail};
 use bbprof_format::raw::Extent;
@@ -9,11 +8,16 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Those that were begun since, absolute, in order: from each of the folders that programs may start in, looks where this pattern leads.
-pub(super) fn begun_since(begun: SystemTime, pattern: &OsStr, starts: &[&Path]) -> Result<Vec<PathBuf>> {
+/// Refuses a pattern by which the processes of a program share a file, as those of later runs do.
+pub(super) fn refuse_pools(pattern: &OsStr) -> Result<()> {
     if pattern.to_string_lossy().replace("%%", "").contains("%m") {
         bail!("BBPROF_OUT is {}: pools (%m) hold the counts of earlier runs, too; name them", pattern.display());
     }
+    Ok(())
+}
+
+/// Those that were begun since, absolute, in order, but no pools: from each of the folders that programs may start in, looks where this pattern leads.
+pub(super) fn begun_since(begun: SystemTime, pattern: &OsStr, starts: &[&Path]) -> Result<Vec<PathBuf>> {
     let Some(folder) = folder_of_pattern(pattern) else {
         bail!("BBPROF_OUT is {}, whose folder each program has for itself: name the profiles", pattern.display());
     };
@@ -28,6 +32,13 @@ pub(super) fn begun_since(begun: SystemTime, pattern: &OsStr, starts: &[&Path]) 
     }
     found.sort();
     Ok(found)
+}
+
+/// Where a pattern puts files, if that is one folder whatever the process.
+fn folder_of_pattern(pattern: &OsStr) -> Option<PathBuf> {
+    let folder = Path::new(pattern).parent()?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    (!folder.as_os_str().as_encoded_bytes().contains(&b'%')).then(|| folder.to_owned())
 }
 
 #[cfg(test)]
@@ -61,8 +72,15 @@ mod tests {
         assert_eq!(find("out/%p%%m.bbraw").expect("found"), expected);
         assert_eq!(find("%p").expect("found"), expected, "from the folder itself");
         assert!(find("absent/%p.bbraw").expect("nothing").is_empty());
-        for refused in ["%h/out.bbraw", "out/%m.bbraw"] {
-            assert!(find(refused).is_err_and(|error| error.to_string().contains(refused)));
-        }
+        assert!(find("%h/out.bbraw").is_err_and(|error| error.to_string().contains("%h/out.bbraw")));
+    }
+
+    #[test]
+    fn patterns() {
+        let folder = |pattern: &str| folder_of_pattern(OsStr::new(pattern)).map(|folder| folder.display().to_string());
+        assert_eq!(folder("x-%p.bbraw").as_deref(), Some("."));
+        assert_eq!(folder("/a/b/%m.bbraw").as_deref(), Some("/a/b"));
+        assert_eq!(folder("/a/%h/x.bbraw"), None);
+        assert!(refuse_pools(OsStr::new("a/%m.bbraw")).is_err() && refuse_pools(OsStr::new("a/%%m.bbraw")).is_ok());
     }
 }

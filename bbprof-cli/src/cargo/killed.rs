@@ -1,11 +1,10 @@
 //! Which signal ended the program: nobody in the process is asked, but its parent is told, and puts it into the process's own raw profile.
 
-use bbprof_format::raw::{EXTENSION, Extent, Head, Unseen};
-use std::ffi::OsStr;
+use bbprof_format::raw::{Extent, Head, Unseen};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A process that runs, or that nobody has waited for: its id is not given to another.
 #[derive(Clone, Copy, Debug)]
@@ -23,21 +22,17 @@ impl Child {
         Some(Self { pid, start_ticks })
     }
 
-    /// Puts the signal into the profile of this process, if there is one in the folder and the runtime saw no end. Should it have executed one
+    /// Puts the signal into the profile of this process, if it is among these and the runtime saw no end. Should it have executed one
     /// program after the other, that is the last one's: where that one's end was seen, nothing is to be told of those before.
-    pub(super) fn record_signal(self, folder: &Path, signal: u8) -> std::io::Result<()> {
+    pub(super) fn record_signal(self, profiles: &[PathBuf], signal: u8) -> std::io::Result<()> {
         let mut last: Option<((u64, bool), File)> = None;
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.extension() != Some(OsStr::new(EXTENSION)) {
-                continue;
-            }
+        for path in profiles {
             // Who reads from a pipe may wait for ever.
-            if !fs::metadata(&path).is_ok_and(|about| about.is_file()) {
+            if !fs::metadata(path).is_ok_and(|about| about.is_file()) {
                 continue;
             }
             // Files of others may be read-only, and come and go.
-            let Ok(mut file) = fs::OpenOptions::new().read(true).write(true).open(&path) else { continue };
+            let Ok(mut file) = fs::OpenOptions::new().read(true).write(true).open(path) else { continue };
             let mut header = [0; Unseen::BYTES];
             let head = file.read_exact(&mut header).ok().and_then(|()| Head::read(&header));
             let Some(Head { run, .. }) = head.filter(|head| head.extent != Extent::Pool) else { continue };
@@ -54,25 +49,11 @@ impl Child {
     }
 }
 
-/// Where a pattern for `BBPROF_OUT` puts files, if that is one folder whatever the process.
-pub(super) fn folder_of_pattern(pattern: &OsStr) -> Option<PathBuf> {
-    let folder = Path::new(pattern).parent()?;
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    (!folder.as_os_str().as_encoded_bytes().contains(&b'%')).then(|| folder.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use bbprof_format::raw::{Fate, ProcessInfo, RawProfile, State};
-
-    #[test]
-    fn folders_of_patterns() {
-        let of = |pattern: &str| folder_of_pattern(OsStr::new(pattern)).map(|folder| folder.display().to_string());
-        assert_eq!(of("x-%p.bbraw").as_deref(), Some("."));
-        assert_eq!(of("/a/b/%m.bbraw").as_deref(), Some("/a/b"));
-        assert_eq!(of("/a/%h/x.bbraw"), None);
-    }
+    use std::path::Path;
 
     fn write_running(path: &Path, pid: u32, start_ticks: u64, begun_ns: u64, fate: Fate) {
         let process = ProcessInfo { pid, start_ticks: Some(start_ticks), begun_ns, ..ProcessInfo::default() };
@@ -103,7 +84,9 @@ mod tests {
         fs::write(path("damaged.bbraw"), [1; 300]).expect("written");
         let pipe = std::process::Command::new("mkfifo").arg(path("pipe.bbraw")).status().expect("mkfifo");
         assert!(pipe.success());
-        Child { pid: 7, start_ticks: 50 }.record_signal(folder.path(), 11).expect("recorded");
+        let all = [&files.map(|(name, ..)| name)[..], &["damaged.bbraw", "pipe.bbraw"]].concat();
+        let all: Vec<PathBuf> = all.into_iter().map(path).collect();
+        Child { pid: 7, start_ticks: 50 }.record_signal(&all, 11).expect("recorded");
         for (name, .., expected) in files {
             assert_eq!(fate(&path(name)), expected, "{name}");
         }
@@ -117,7 +100,7 @@ mod tests {
         let (before, last) = (folder.path().join("a.bbraw"), folder.path().join("b.bbraw"));
         write_running(&before, 7, 50, 1, Fate::NotSeen);
         write_running(&last, 7, 50, 2, Fate::OwnSignal { signal: 15 });
-        Child { pid: 7, start_ticks: 50 }.record_signal(folder.path(), 15).expect("nothing to record");
+        Child { pid: 7, start_ticks: 50 }.record_signal(&[before.clone(), last.clone()], 15).expect("nothing to record");
         assert_eq!((fate(&before), fate(&last)), (Fate::NotSeen, Fate::OwnSignal { signal: 15 }));
     }
 

@@ -5,7 +5,7 @@ use super::args::CargoOptions;
 use super::context::Context;
 use super::elsewhere;
 use super::kept_maps;
-use super::killed::{self, Child};
+use super::killed::Child;
 use super::signals::ForChild;
 use super::tried_out;
 use crate::cache;
@@ -41,10 +41,15 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
     let process = Child::of(child.id());
     let status = signals.wait(&mut child).with_context(cannot)?;
     if let Some(runs) = runs {
-        if let (Some(process), Some(signal)) = (process, status.signal().and_then(|signal| u8::try_from(signal).ok())) {
-            runs.record_signal(process, signal);
+        let profiles = runs.profiles(&context);
+        // A profile does not know who killed its process; it is told.
+        if let (Some(process), Some(signal), Ok(profiles)) =
+            (process, status.signal().and_then(|signal| u8::try_from(signal).ok()), &profiles)
+            && let Err(error) = process.record_signal(profiles, signal)
+        {
+            tell!("the signal is not in the profile: {error}");
         }
-        runs.show(&context, status.success());
+        runs.show(profiles, &context, status.success());
         if let Some(signal) = status.signal() {
             let name = u8::try_from(signal).ok().and_then(signal_name).unwrap_or_else(|| "a signal".to_owned());
             tell!("process {}, cargo or the program in its place, was ended by {name} ({signal})", child.id());
@@ -172,24 +177,15 @@ impl Runs {
         Ok(Self { place, begun })
     }
 
-    /// A profile does not know who killed its process; it is told.
-    fn record_signal(&self, process: Child, signal: u8) {
-        let folder = match &self.place {
-            Place::Folder(folder) => Some(folder.clone()),
-            Place::Pattern { pattern, .. } => killed::folder_of_pattern(pattern),
-        };
-        if let Some(folder) = folder
-            && let Err(error) = process.record_signal(&folder, signal)
-        {
-            tell!("{}: the signal is not in the profile: {error}", folder.display());
-        }
-    }
-
     /// Prints the summary, and says where the raw profiles are. What goes wrong here is told; the exit code is the program's.
-    fn show(mut self, context: &Context, success: bool) {
+    fn show(mut self, profiles: Result<Vec<PathBuf>>, context: &Context, success: bool) {
         let ours = context.target_dir.join("bbprof");
         let is_talkative = context.report && !context.words.is_quiet();
-        let mut profiles = match self.profiles(context) {
+        let summable = match &self.place {
+            Place::Pattern { pattern, .. } => elsewhere::refuse_pools(pattern),
+            Place::Folder(_) => Ok(()),
+        };
+        let mut profiles = match summable.and(profiles) {
             Ok(profiles) => profiles,
             Err(error) if context.report => return tell!("no summary: {error:#}"),
             Err(_) => return,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// first.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// The merged profile (.bbprof), `-` = stdout; takes the place of an earlier one, and of raw profiles that are merged, of no other file
+    /// The merged profile (.bbprof), `-` = stdout; takes the place of an earlier one, which is passed by in folders, and of raw profiles that are merged, of no other file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Stop at an input that is damaged, or whose build map is not found or cannot be read, instead of leaving it out

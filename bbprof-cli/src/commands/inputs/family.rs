@@ -75,6 +75,18 @@ mod tests {
         Some(Member { head, written: SystemTime::UNIX_EPOCH + Duration::from_secs(ended) })
     }
 
+    /// The child began in the kernel's tick in which its parent wrote its file, or long after it.
+    #[test]
+    fn a_parent_that_has_just_ended() {
+        let child = || member(11, 10, 3, 5);
+        let parent = |before_child| {
+            let parent = member(10, 1, 2, 3)?;
+            Some(Member { written: parent.written - before_child, ..parent })
+        };
+        assert_eq!(family(&[parent(Duration::from_millis(4)), child()], 1), [0, 1]);
+        assert_eq!(family(&[parent(Duration::from_millis(400)), child()], 1), [1]);
+    }
+
     #[test]
     fn those_of_one_run() {
         let members = [

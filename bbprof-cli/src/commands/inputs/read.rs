@@ -24,7 +24,7 @@ pub(super) fn read_input(path: &Path, named: &[PathBuf]) -> Result<MergedProfile
 pub(crate) fn read_profile(path: &Path) -> Result<MergedProfile> {
     let bytes = read_if_profile(path)?;
     if MergedProfile::is_merged(&bytes) {
-        return MergedProfile::decode(&bytes).map_err(|error| with_remedy(error.into()));
+        return MergedProfile::decode(&bytes).map_err(with_remedy);
     }
     if bytes.is_empty() {
         bail!("empty file: expected a raw or merged profile; run the program again, or leave the file out");
@@ -44,12 +44,12 @@ fn read_if_profile(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// What to do about a damaged file; what else it may be, the error itself says.
-fn with_remedy(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast_ref() {
-        Some(FormatError::Truncated { .. } | FormatError::Checksum { .. } | FormatError::Malformed { .. }) => {
+fn with_remedy(error: FormatError) -> anyhow::Error {
+    match error {
+        FormatError::Truncated { .. } | FormatError::Checksum { .. } | FormatError::Malformed { .. } => {
             anyhow!("{error}; copy it again, or run the program again, or leave the file out")
         }
-        _ => error,
+        _ => error.into(),
     }
 }
 
@@ -58,7 +58,7 @@ const MOST_NAMED: usize = 5;
 
 /// Damaged records of hashed paths: with the functions of which they may be, as far as there is a build map.
 fn with_functions(error: FormatError) -> anyhow::Error {
-    let FormatError::HashedPaths { build_id, image, .. } = &error else { return with_remedy(error.into()) };
+    let FormatError::HashedPaths { build_id, image, .. } = &error else { return with_remedy(error) };
     let Ok(names) = counted_by_hashes(*build_id, Path::new(image)) else { return error.into() };
     let more = names.len().saturating_sub(MOST_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
