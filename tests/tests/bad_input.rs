@@ -239,12 +239,8 @@ fn emulated_thread_local_storage() {
 
 /// A parcel, built, and a profile of it.
 fn profiled() -> (Parcel, ProfiledRun) {
-    profiled_with(&[])
-}
-
-fn profiled_with(options: &[&str]) -> (Parcel, ProfiledRun) {
     let parcel = Parcel::new("bad-profile");
-    parcel.run(tool("bbprof-cc")).args(["-O1", "-o", "parcel", "main.c", "shelf.c"]).args(options).ok();
+    parcel.run(tool("bbprof-cc")).args(["-O1", "-o", "parcel", "main.c", "shelf.c"]).ok();
     let run = parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
     (parcel, run)
 }
@@ -260,11 +256,11 @@ fn raw_profiles_that_are_not() {
     let mut newer = raw.clone();
     newer[8] += 1;
     let files: [(&str, &[u8], &[&str]); 6] = [
-        ("empty", b"", &["empty"]),
-        ("truncated", &raw[..raw.len() / 2], &["truncated", "bytes"]),
-        ("cut", &raw[..raw.len() - 1], &["truncated", "bytes"]),
-        ("flipped", &flipped, &["checksum"]),
-        ("newer", &newer, &["version"]),
+        ("empty", b"", &["empty", "run the program again"]),
+        ("truncated", &raw[..raw.len() / 2], &["truncated", "bytes", "run the program again"]),
+        ("cut", &raw[..raw.len() - 1], &["truncated", "bytes", "run the program again"]),
+        ("flipped", &flipped, &["checksum", "run the program again"]),
+        ("newer", &newer, &["version", "rebuild"]),
         ("foreign", b"\x81rforpl\xff and what LLVM writes", &["raw profile"]),
     ];
     for (name, bytes, words) in files {
@@ -288,9 +284,28 @@ fn raw_profiles_that_are_not() {
         let verified = Run::new(tool("bbprof")).arg("verify").arg(&path).arg(&run.raw).outcome().expect_code(SKIPPED);
         assert!(verified.stderr.contains(&file_name) && verified.text().contains("exact"), "{}", verified.stderr);
     }
+    // Other files are called by their names, and no more is read of them: one of these has no end.
+    for (name, what) in [("parcel.bbmap", "a build map"), ("parcel", "a program"), ("/dev/zero", "\\0\\0")] {
+        let path = parcel.source().join(name);
+        says(&Run::new(tool("bbprof")).arg("verify").arg(&path).outcome(), FAILURE, &[name, "not a bbprof raw profile", what]);
+    }
     let folder = parcel.sandbox.join("nothing");
     std::fs::create_dir(&folder).unwrap();
     says(&Run::new(tool("bbprof")).arg("verify").arg(&folder).outcome(), MISSING, &["nothing", "no profile"]);
+}
+
+/// A profile in which nothing has counters, because of what was left out, says so.
+#[test]
+fn filters_that_leave_nothing() {
+    let parcel = Parcel::new("nothing-left");
+    let compile =
+        parcel.run(tool("bbprof-cc")).args(["-O1", "--bbprof-include-file=nowhere.c", "-o", "parcel", "main.c", "shelf.c"]);
+    compile.ok();
+    let run = ProfiledRun::of(&parcel.source().join("parcel"), &[], &parcel.sandbox);
+    for reader in [&["report"][..], &["export", "json=-"]] {
+        let told = Run::new(tool("bbprof")).args(reader).arg(&run.raw).outcome().expect_code(0).stderr;
+        assert!(told.contains("no function has counters: all are left out"), "{told}");
+    }
 }
 
 /// What stands in a file whose name is no text is read like any other.
@@ -309,96 +324,6 @@ fn names_that_are_no_text() {
     assert!(annotated.text().contains("entered 3,000 times"), "{}", annotated.text());
     let paths = Run::new(tool("bbprof")).arg("paths").arg(&raw).outcome();
     says(&paths, MISSING, &["no path was counted"]);
-}
-
-/// What the compiler read from a pipe cannot be read again; who tries waits for ever.
-#[test]
-fn sources_that_are_pipes() {
-    let sandbox = Sandbox::new("pipes");
-    let source = sandbox.join("piped.c");
-    Run::new("mkfifo").arg(&source).ok();
-    let writer = std::thread::spawn({
-        let source = source.clone();
-        move || std::fs::write(source, "int main(void) {\n  return 0;\n}\n").unwrap()
-    });
-    let program = sandbox.join("piped");
-    Run::new(tool("bbprof-cc")).arg("-O0").arg(&source).arg("-o").arg(&program).ok();
-    writer.join().unwrap();
-    let raw = sandbox.join("piped.bbraw");
-    Run::new(&program).env("BBPROF_OUT", &raw).ok();
-    let annotated = Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg("main").ok();
-    assert!(annotated.text().contains("source not shown: not a regular file"), "{}", annotated.text());
-    let pages = format!("html={}", sandbox.join("pages").display());
-    let trace = format!("lcov={}", sandbox.join("trace.info").display());
-    let exported = Run::new(tool("bbprof")).args(["export", &pages, &trace]).arg(&raw).ok();
-    assert!(exported.stderr.contains("lcov: TOTAL 2 of 2 lines 100.0%"), "{}", exported.stderr);
-}
-
-/// The compiler noted what it read: nothing else is the source, and that is, whenever it was written.
-#[test]
-fn sources_that_are_not_what_was_compiled() {
-    let sandbox = Sandbox::new("another-text");
-    let source = sandbox.write("src/main.rs", "fn main() {\n    println!(\"2\");\n}\n");
-    sandbox.write("Cargo.toml", "[package]\nname = \"texts\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
-    let run = Run::new(tool("cargo-bbprof")).args(["bbprof", "run", "--quiet", "--no-report"]).in_folder(sandbox.path());
-    run.env("BBPROF_OUT", sandbox.join("rust.bbraw")).env("CARGO_INCREMENTAL", "0").ok();
-    let (parcel, run) = profiled();
-    for (source, raw, function) in
-        [(source, sandbox.join("rust.bbraw"), "texts::main"), (parcel.source().join("shelf.c"), run.raw, "shelf_put")]
-    {
-        let text = std::fs::read_to_string(&source).unwrap();
-        let (pages, trace) = (sandbox.join("pages"), sandbox.join("trace.info"));
-        let exports = [format!("html={}", pages.display()), format!("lcov={}", trace.display())];
-        let readers = [&["annotate", function][..], &["export", &*exports[0]], &["export", &*exports[1]]];
-        for reader in readers {
-            let said = || {
-                let run = Run::new(tool("bbprof")).arg(reader[0]).arg(&raw).args(&reader[1..]).ok();
-                run.stderr.contains(&format!("{} is not the text that was compiled", source.display()))
-            };
-            std::fs::write(&source, &text).unwrap();
-            assert!(!said(), "written anew, {reader:?}");
-            let time = std::fs::metadata(&source).unwrap().modified().unwrap();
-            std::fs::write(&source, format!("// More.\n{text}")).unwrap();
-            std::fs::File::options().append(true).open(&source).unwrap().set_modified(time).unwrap();
-            assert!(said(), "changed, {reader:?}");
-        }
-    }
-}
-
-/// Before DWARF 5, clang does not tell what it read.
-#[test]
-fn sources_that_are_newer_than_the_program() {
-    let (parcel, run) = profiled_with(&["-gdwarf-4"]);
-    let source = parcel.source().join("shelf.c");
-    let annotate = || Run::new(tool("bbprof")).arg("annotate").arg(&run.raw).arg("shelf_put").ok();
-    let fresh = annotate();
-    assert_eq!(fresh.stderr, "");
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
-    std::fs::File::options().append(true).open(&source).unwrap().set_modified(later).unwrap();
-    let warned = |outcome: &Outcome, words: &str| {
-        let said: Vec<&str> = outcome.stderr.lines().collect();
-        assert!(matches!(said[..], [line] if line.contains(words) && line.contains(source.to_str().unwrap())), "{said:?}");
-    };
-    let newer = annotate();
-    warned(&newer, "modified after the program was linked");
-    assert_eq!(newer.stdout, fresh.stdout);
-    let pages = format!("html={}", parcel.sandbox.join("pages").display());
-    let export = Run::new(tool("bbprof")).args(["export", &pages]).arg(&run.raw).ok();
-    warned(&export, "modified after the program was linked");
-    // A build that is newer than the source does not speak for the other.
-    parcel.run(tool("bbprof-cc")).args(["-O1", "-gdwarf-4", "-DANOTHER", "-o", "second", "main.c", "shelf.c"]).ok();
-    let second = parcel.check(&parcel.source().join("second"), None, &["second"]);
-    let newest = later + std::time::Duration::from_secs(60);
-    std::fs::File::options().append(true).open(parcel.source().join("second")).unwrap().set_modified(newest).unwrap();
-    let of = |raws: &[&Path]| Run::new(tool("bbprof")).arg("annotate").args(raws).arg("shelf_put").ok();
-    assert_eq!(of(&[&second.raw]).stderr, "");
-    warned(&of(&[&run.raw, &second.raw]), "modified after the program was linked");
-    // When it was linked is not known any more.
-    let map = parcel.sandbox.join("old.bbmap");
-    std::fs::copy(parcel.source().join("parcel.bbmap"), &map).unwrap();
-    parcel.run(tool("bbprof-cc")).args(["-O2", "-gdwarf-4", "-o", "parcel", "main.c", "shelf.c"]).ok();
-    let again = Run::new(tool("bbprof")).arg("annotate").arg("--map").arg(&map).arg(&run.raw).arg("shelf_put").ok();
-    warned(&again, "built again since");
 }
 
 #[test]

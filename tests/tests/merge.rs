@@ -36,6 +36,24 @@ fn sums_take_the_place_of_nothing_else() {
     assert_eq!(merge(Path::new("-"), &[&sum]).expect_code(0).stdout, std::fs::read(&sum).unwrap());
 }
 
+/// Run again, it writes the same: its earlier output lies among its inputs, and is none of them; where it is named it is.
+#[test]
+fn into_a_folder_of_inputs() {
+    let (parcel, run) = profiled();
+    let folder = parcel.sandbox.join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::copy(&run.raw, folder.join("a.bbraw")).unwrap();
+    let sum = folder.join("sum.bbprof");
+    let merge = |input: &Path| Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&sum).arg(input).outcome().expect_code(0).stderr;
+    assert_eq!(merge(&folder), "");
+    let first = std::fs::read(&sum).unwrap();
+    let told = merge(&folder);
+    assert!(told.contains("left out ") && told.contains("sum.bbprof: this merge writes it anew"), "{told}");
+    assert_eq!(std::fs::read(&sum).unwrap(), first);
+    assert_eq!(merge(&sum), "");
+    assert_eq!(std::fs::read(&sum).unwrap(), first);
+}
+
 /// The same process twice is added twice, as was asked for, and said: by itself, and in what was merged.
 #[test]
 fn one_process_in_two_files() {

@@ -141,3 +141,33 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
     }
     std::fs::create_dir_all(path).with_context(|| format!("{}: cannot be made", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the file system can, there is nothing to leave behind before the result is whole; where it cannot, nothing in the result's place.
+    #[test]
+    fn the_old_file_stands_until_the_new_one_is_whole() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("result");
+        let names =
+            || std::fs::read_dir(folder.path()).expect("a folder").flatten().map(|entry| entry.file_name()).collect::<Vec<_>>();
+        let can_be_nameless = matches!(Aside::in_folder(folder.path()).expect("a place"), Aside::Nameless(_));
+        for text in ["old", "new"] {
+            let before = std::fs::read_to_string(&path).ok();
+            to_file(&path, |out| {
+                out.write_all(text.as_bytes())?;
+                out.flush()?;
+                assert_eq!(std::fs::read_to_string(&path).ok(), before);
+                assert!(!can_be_nameless || names().len() == usize::from(before.is_some()), "{:?}", names());
+                Ok(())
+            })
+            .expect("written");
+            assert_eq!((std::fs::read_to_string(&path).expect("there"), names()), (text.to_owned(), vec!["result".into()]));
+        }
+        let failed = to_file(&path, |_| Err::<(), _>(io::Error::other("no more")));
+        assert!(failed.is_err() && names() == ["result"]);
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "new");
+    }
+}
