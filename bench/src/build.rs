@@ -15,11 +15,11 @@ use std::process::{Command, Stdio};
 /// How much C and C++ are optimised.
 pub(crate) const LEVEL: &str = "-O2";
 
-/// What builds programs, and remembers the packages that it has built: their binaries are made together, and cost together.
+/// What builds programs, and remembers the packages that it has built, by folder: their binaries are made together, and cost together, in each round.
 pub(crate) struct Builder {
     /// The installation of bbprof.
     pub(crate) root: PathBuf,
-    packages: HashMap<PathBuf, Cost>,
+    packages: HashMap<PathBuf, Vec<Cost>>,
 }
 
 /// A program that was built.
@@ -48,10 +48,10 @@ impl Builder {
     ) -> Result<Option<Built>> {
         std::fs::create_dir_all(place).with_context(|| place.display().to_string())?;
         let weights = weights.map(text).transpose()?;
-        let for_compiler: Vec<String> = weights.map(|folder| format!("--bbprof-weights={folder}")).into_iter().collect();
+        let for_compiler = options_for_compiler(weights);
         match source {
             Source::Files(program) => match &variant.c {
-                Some(build) => compile(build, program, &for_compiler, place),
+                Some(build) => built_from_files(build, program, &for_compiler, place),
                 None => Ok(None),
             },
             Source::Package { folder, binary } => match &variant.rust {
@@ -65,14 +65,44 @@ impl Builder {
         }
     }
 
+    /// What it costs to compile in this round, 1 and up, with all else as when it was built; what was built stays. `None` for CPython, which takes minutes.
+    pub(crate) fn compile_again(
+        &mut self,
+        round: usize,
+        variant: &Variant,
+        source: &Source,
+        weights: Option<&Path>,
+        place: &Path,
+    ) -> Result<Option<Cost>> {
+        let weights = weights.map(text).transpose()?;
+        match (source, &variant.c, &variant.rust) {
+            (Source::Files(program), Some(build), _) => {
+                let again = place.join("again");
+                std::fs::create_dir_all(&again).with_context(|| again.display().to_string())?;
+                compile(build, program, &options_for_compiler(weights), &again).map(|(cost, _)| Some(cost))
+            }
+            (Source::Package { folder, .. }, _, Some(build)) => {
+                let target = package_target(place)?;
+                let known = self.packages.entry(target.clone()).or_default();
+                if known.len() <= round {
+                    let again = target.join("again");
+                    known.push(timed(&mut package_command(&self.root, build, weights, folder, &again)?)?.expect_success()?);
+                    std::fs::remove_dir_all(&again).with_context(|| again.display().to_string())?;
+                }
+                Ok(Some(known[round]))
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn python(&mut self, build: &CBuild, more: &[String], folder: &Path, place: &Path) -> Result<Built> {
         let place = folder.join(place.file_name().context("a folder for each variant")?);
         let executable = place.join("python");
         let compile = match self.packages.get(&place) {
-            Some(cost) => *cost,
+            Some(costs) => costs[0],
             None => {
                 let cost = python::build(build, more, folder, &place)?;
-                self.packages.insert(place, cost);
+                self.packages.insert(place, vec![cost]);
                 cost
             }
         };
@@ -80,28 +110,14 @@ impl Builder {
     }
 
     fn package(&mut self, build: &RustBuild, weights: Option<&str>, folder: &Path, binary: &str, place: &Path) -> Result<Built> {
-        // One for all binaries of the package.
-        let target = place.parent().and_then(Path::parent).context("a folder for each program and variant")?;
-        let target = target.join("rust").join(place.file_name().context("a folder for each variant")?);
-        let command = || -> Result<Command> {
-            let mut command = Command::new("cargo");
-            command.args(build.command).args(["--locked", "--release", "--target-dir"]).arg(&target).current_dir(folder);
-            command.args(weights.map(|weights| format!("--weights={weights}")));
-            command.env_remove("RUSTFLAGS").env("BBPROF_CC", "clang-22");
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            let path = std::iter::once(self.root.join("bin")).chain(std::env::split_paths(&path));
-            command.env("PATH", std::env::join_paths(path)?);
-            if !build.flags.is_empty() {
-                command.env("RUSTFLAGS", build.flags.replace("=.", &format!("={}", text(&target)?)));
-            }
-            Ok(command)
-        };
+        let target = package_target(place)?;
+        let command = || package_command(&self.root, build, weights, folder, &target);
         let compile = match self.packages.get(&target) {
-            Some(cost) => *cost,
+            Some(costs) => costs[0],
             None => {
                 let _ = std::fs::remove_dir_all(&target);
                 let cost = timed(&mut command()?)?.expect_success()?;
-                self.packages.insert(target.clone(), cost);
+                self.packages.insert(target.clone(), vec![cost]);
                 cost
             }
         };
@@ -126,17 +142,48 @@ impl Built {
     }
 }
 
-fn compile(build: &CBuild, program: &CProgram, more: &[String], place: &Path) -> Result<Option<Built>> {
-    let mut compile = Cost::default();
+fn options_for_compiler(weights: Option<&str>) -> Vec<String> {
+    weights.map(|folder| format!("--bbprof-weights={folder}")).into_iter().collect()
+}
+
+/// The target folder of all binaries of a package, in one variant.
+fn package_target(place: &Path) -> Result<PathBuf> {
+    let all = place.parent().and_then(Path::parent).context("a folder for each program and variant")?;
+    Ok(all.join("rust").join(place.file_name().context("a folder for each variant")?))
+}
+
+fn package_command(root: &Path, build: &RustBuild, weights: Option<&str>, folder: &Path, target: &Path) -> Result<Command> {
+    let mut command = Command::new("cargo");
+    command.args(build.command).args(["--locked", "--release", "--target-dir"]).arg(target).current_dir(folder);
+    command.args(weights.map(|weights| format!("--weights={weights}")));
+    command.env_remove("RUSTFLAGS").env("BBPROF_CC", "clang-22");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(root.join("bin")).chain(std::env::split_paths(&path));
+    command.env("PATH", std::env::join_paths(path)?);
+    if !build.flags.is_empty() {
+        command.env("RUSTFLAGS", build.flags.replace("=.", &format!("={}", text(target)?)));
+    }
+    Ok(command)
+}
+
+/// The program's objects in this folder, and what they cost.
+fn compile(build: &CBuild, program: &CProgram, more: &[String], place: &Path) -> Result<(Cost, Vec<PathBuf>)> {
+    let mut cost = Cost::default();
     let mut objects = Vec::new();
     for (position, source) in program.sources.iter().enumerate() {
         let object = place.join(format!("{position}.o"));
         let mut command = Command::new(&build.compiler);
         command.current_dir(place).args([LEVEL, "-c", "-o"]).arg(&object).args(build.options).args(more);
         command.args(&program.options).arg(source);
-        compile += timed(&mut command)?.expect_success()?;
+        cost += timed(&mut command)?.expect_success()?;
         objects.push(object);
     }
+    Ok((cost, objects))
+}
+
+/// `None` where a peer lacks its runtime.
+fn built_from_files(build: &CBuild, program: &CProgram, more: &[String], place: &Path) -> Result<Option<Built>> {
+    let (compile, objects) = compile(build, program, more, place)?;
     let link = timed(&mut link_command(build, program, &objects, place))?;
     if !link.status.success() && build.may_lack_runtime {
         return Ok(None);

@@ -26,6 +26,9 @@ use workload::Workload;
 /// How often each program runs for its time, and is linked for the link time: interleaved rounds.
 const ROUNDS: usize = 5;
 
+/// How often each program is compiled for the compile time, the build that runs included; CPython once.
+const COMPILES: usize = 3;
+
 /// What takes this many times the plain build's time (callgrind, counters that threads share) does so in the first round alone.
 const SLOW: f64 = 10.0;
 
@@ -158,6 +161,13 @@ fn write_results(all: &[Program], asked: &Asked) -> Result<()> {
 
 fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -> Result<Program> {
     let mut ways = way::build_all(workload, asked.variants(), builder, &asked.folder)?;
+    for round in 1..COMPILES {
+        eprintln!("bench: {}: compiling, round {} of {COMPILES}", workload.name, round + 1);
+        for way in &mut ways {
+            let cost = builder.compile_again(round, &way.variant, &workload.source, way.weights.as_deref(), &way.place)?;
+            way.measured.compiles.extend(cost);
+        }
+    }
     way::count_all(workload, &mut ways)?;
     for round in 0..ROUNDS {
         eprintln!("bench: {}: round {} of {ROUNDS}", workload.name, round + 1);

@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 /// What one variant of one program gave.
 pub(crate) struct Measured {
     pub(crate) variant: &'static str,
-    pub(crate) compile: Cost,
+    /// By round; of CPython one.
+    pub(crate) compiles: Vec<Cost>,
     /// By round; none for programs that cargo links.
     pub(crate) links: Vec<Cost>,
     pub(crate) sizes: Sizes,
@@ -22,8 +23,9 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// What a build alone tells.
-    pub(crate) const fn new(variant: &'static str, compile: Cost, sizes: Sizes) -> Self {
-        Self { variant, compile, links: Vec::new(), sizes, instructions: None, runs: Vec::new(), raw_bytes: None, report: None }
+    pub(crate) fn new(variant: &'static str, compile: Cost, sizes: Sizes) -> Self {
+        let (links, runs) = (Vec::new(), Vec::new());
+        Self { variant, compiles: vec![compile], links, sizes, instructions: None, runs, raw_bytes: None, report: None }
     }
 
     /// Whether its first run took more than so many times the user time of the plain build's.
@@ -43,7 +45,7 @@ pub(crate) struct Program {
 struct Ratios {
     instructions: Option<f64>,
     runs: Vec<f64>,
-    compile: f64,
+    compiles: Vec<f64>,
     links: Vec<f64>,
     text: f64,
 }
@@ -57,7 +59,7 @@ impl Ratios {
         Self {
             instructions: instructions.map(|(own, plain)| own.0 as f64 / plain.0 as f64),
             runs: by_round(&measured.runs, &plain.runs, |cost| cost.user_seconds),
-            compile: measured.compile.user_seconds / plain.compile.user_seconds,
+            compiles: by_round(&measured.compiles, &plain.compiles, |cost| cost.user_seconds),
             links: by_round(&measured.links, &plain.links, |cost| cost.cpu_seconds),
             text: measured.sizes.text as f64 / plain.sizes.text as f64,
         }
@@ -65,6 +67,10 @@ impl Ratios {
 
     fn run(&self) -> Option<f64> {
         median(self.runs.iter().copied())
+    }
+
+    fn compile(&self) -> Option<f64> {
+        median(self.compiles.iter().copied())
     }
 
     fn link(&self) -> Option<f64> {
@@ -148,7 +154,7 @@ pub(crate) fn results(all: &[Program]) -> Result<Table> {
                 shown(ratios.instructions),
                 shown(ratios.run()),
                 format!("{least:.2}-{most:.2}"),
-                shown(Some(ratios.compile)),
+                shown(ratios.compile()),
                 shown(ratios.link()),
                 shown(Some(ratios.text)),
                 format!("{:+.1} kB", data as f64 / 1000.0),
@@ -177,7 +183,7 @@ pub(crate) fn results(all: &[Program]) -> Result<Table> {
                 shown(geometric_mean(of_group().map(|ratios| ratios.instructions))),
                 shown(geometric_mean(of_group().map(Ratios::run))),
                 none(),
-                of_builds(|ratios| Some(ratios.compile)),
+                of_builds(Ratios::compile),
                 of_builds(Ratios::link),
                 of_builds(|ratios| Some(ratios.text)),
                 none(),

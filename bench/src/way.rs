@@ -14,6 +14,8 @@ pub(crate) struct Way {
     pub(crate) variant: Variant,
     pub(crate) built: Built,
     pub(crate) place: PathBuf,
+    /// The profiles that it was built by.
+    pub(crate) weights: Option<PathBuf>,
     pub(crate) measured: Measured,
 }
 
@@ -42,7 +44,7 @@ pub(crate) fn build_all(workload: &Workload, variants: Vec<Variant>, builder: &m
             continue;
         };
         let measured = Measured::new(variant.name, built.compile, measure::sizes(&built.executable)?);
-        ways.push(Way { variant, built, place, measured });
+        ways.push(Way { variant, built, place, weights, measured });
     }
     Ok(ways)
 }
