@@ -26,7 +26,7 @@ use workload::Workload;
 /// How often each program runs for its time, and is linked for the link time: interleaved rounds.
 const ROUNDS: usize = 5;
 
-/// How often each program is compiled for the compile time, the build that runs included; CPython once.
+/// How often each program is compiled for the compile time where nothing else is asked, the build that runs included; CPython once.
 const COMPILES: usize = 3;
 
 /// What takes this many times the plain build's time (callgrind, counters that threads share) does so in the first round alone.
@@ -42,6 +42,7 @@ struct Asked {
     root: PathBuf,
     folder: PathBuf,
     quick: bool,
+    compiles: usize,
     /// Parts of names of the programs and of the variants that are wanted; empty: all.
     programs: Vec<String>,
     variants: Vec<String>,
@@ -49,14 +50,16 @@ struct Asked {
 
 impl Asked {
     fn parse(words: &[String]) -> Result<Self> {
-        const USAGE: &str = "usage: cargo xtask bench [--quick] [--program NAME]... [--variant NAME]...";
+        const USAGE: &str = "usage: cargo xtask bench [--quick] [--compiles N] [--program NAME]... [--variant NAME]...";
         let [root, folder, options @ ..] = words else { bail!(USAGE) };
-        let mut asked = Self { root: root.into(), folder: folder.into(), quick: false, programs: Vec::new(), variants: Vec::new() };
+        let (programs, variants) = (Vec::new(), Vec::new());
+        let mut asked = Self { root: root.into(), folder: folder.into(), quick: false, compiles: COMPILES, programs, variants };
         let mut options = options.iter();
         while let Some(option) = options.next() {
             let mut value = || options.next().cloned().context(USAGE);
             match option.as_str() {
                 "--quick" => asked.quick = true,
+                "--compiles" => asked.compiles = value()?.parse().context(USAGE)?,
                 "--program" => asked.programs.push(value()?),
                 "--variant" => asked.variants.push(value()?),
                 _ => bail!(USAGE),
@@ -161,8 +164,8 @@ fn write_results(all: &[Program], asked: &Asked) -> Result<()> {
 
 fn measure_workload(workload: &Workload, asked: &Asked, builder: &mut Builder) -> Result<Program> {
     let mut ways = way::build_all(workload, asked.variants(), builder, &asked.folder)?;
-    for round in 1..COMPILES {
-        eprintln!("bench: {}: compiling, round {} of {COMPILES}", workload.name, round + 1);
+    for round in 1..asked.compiles {
+        eprintln!("bench: {}: compiling, round {} of {}", workload.name, round + 1, asked.compiles);
         for way in &mut ways {
             let cost = builder.compile_again(round, &way.variant, &workload.source, way.weights.as_deref(), &way.place)?;
             way.measured.compiles.extend(cost);

@@ -39,7 +39,7 @@ const TASKS: [Task; 6] = [
     },
     Task {
         name: "bench",
-        arguments: "[--quick] [--program NAME]... [--variant NAME]...",
+        arguments: "[--quick] [--compiles N] [--program NAME]... [--variant NAME]...",
         about: "measure what profiling costs, peers side by side",
         run: bench,
     },
@@ -79,6 +79,7 @@ fn check_bench(words: &[String]) -> Result<()> {
         match word.as_str() {
             "--quick" => {}
             "--program" | "--variant" if words.next().is_some() => {}
+            "--compiles" if words.next().is_some_and(|number| number.parse::<std::num::NonZero<usize>>().is_ok()) => {}
             _ => return Usage::wrong(word),
         }
     }
