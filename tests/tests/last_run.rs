@@ -5,13 +5,19 @@ use bbprof_tests::{Outcome, Run, Sandbox, tool};
 use std::path::Path;
 
 const PROGRAM: &str = r#"
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 static TOLD: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn told(_: i32) {
     TOLD.store(true, Ordering::Relaxed);
+}
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn counted(_: i32) {
+    COUNT.fetch_add(1, Ordering::Relaxed);
 }
 
 unsafe extern "C" {
@@ -21,7 +27,7 @@ unsafe extern "C" {
 fn main() {
     let word = std::env::args().nth(1).expect("a word");
     if word == "serve" {
-        for number in [1, 12, 15] {
+        for number in [1, 2, 3, 12, 15] {
             unsafe { signal(number, told) };
         }
         println!("{}", std::process::id());
@@ -35,6 +41,24 @@ fn main() {
         std::thread::sleep(Duration::from_millis(300));
         println!("ended");
         std::process::exit(5);
+    }
+    if word == "count" {
+        unsafe { signal(2, counted) };
+        println!("ready");
+        for _ in 0..1000 {
+            if COUNT.load(Ordering::Relaxed) > 0 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        println!("interrupted {}", ["never", "once"].get(COUNT.load(Ordering::Relaxed)).unwrap_or(&"twice"));
+        std::process::exit(6);
+    }
+    if word == "ignored" {
+        let status = std::fs::read_to_string("/proc/self/status").expect("a status");
+        println!("{}", status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask"));
+        std::process::exit(8);
     }
     if word == "remove" {
         let out = std::env::var("BBPROF_OUT").expect("a pattern");
@@ -80,16 +104,34 @@ fn served(sandbox: &Sandbox, before: &str, then: &str) -> Outcome {
 fn signals_are_for_the_program() {
     let sandbox = package("signals");
     run(&sandbox, &["-q", "--no-report"], "3").outcome().expect_code(3);
-    for signal in ["TERM", "HUP", "USR2"] {
+    // Who is in the background of a script ignores INT and QUIT, until he says otherwise, as the server does.
+    for signal in ["TERM", "HUP", "USR2", "INT", "QUIT"] {
         let outcome = served(&sandbox, "", &format!("kill -{signal} $p; wait $p")).expect_code(5);
         assert!(outcome.stderr.contains("Hottest functions"), "{signal}: {}", outcome.stderr);
         assert!(std::fs::read_to_string(sandbox.join("out")).is_ok_and(|out| out.ends_with("\nended\n")), "{signal}");
         ended_with(&sandbox, 5);
     }
-    // Who ignores a signal goes on ignoring it.
-    let status = served(&sandbox, "trap '' HUP", "grep SigIgn /proc/$p/status; kill $p; wait $p").expect_code(5).text();
-    let mask = u64::from_str_radix(status.trim().trim_start_matches("SigIgn:").trim(), 16);
-    assert_eq!(mask.map(|mask| mask & 1), Ok(1), "SIGHUP is ignored: {status}");
+    // Who was told to ignore a signal ignores it.
+    let words = ["bbprof", "run", "-q", "--no-report", "--", "ignored"];
+    let told = Run::new("bash").args(["-c", "trap '' HUP; \"$@\"", "bash"]).arg(tool("cargo-bbprof")).args(words);
+    let mask = told.in_folder(sandbox.path()).outcome().expect_code(8).text();
+    let mask = u64::from_str_radix(mask.trim(), 16).expect("a mask in hexadecimal");
+    assert_eq!(mask & 0b111, 1, "SIGHUP is ignored, and not SIGINT: {mask:b}");
+}
+
+/// What a terminal sends goes to the whole group: passed on, it would come twice, and a second ^C means more than one to many programs.
+#[test]
+fn a_terminals_interrupt_comes_once() {
+    let sandbox = package("terminal");
+    run(&sandbox, &["-q", "--no-report"], "3").outcome().expect_code(3);
+    let words = format!("{} bbprof run -q -- count", tool("cargo-bbprof").display());
+    let typed = format!(
+        "rm -f out; (until grep -q ready out; do sleep 0.05; done; printf '\\003'; sleep 2) | script -qfec '{words}' out > seen"
+    );
+    Run::new("bash").args(["-c", &typed]).in_folder(sandbox.path()).outcome().expect_code(6);
+    let seen = std::fs::read_to_string(sandbox.join("seen")).expect("what the terminal showed");
+    assert!(seen.contains("interrupted once"), "{seen}");
+    ended_with(&sandbox, 6);
 }
 
 /// Whoever asks for the last run while it runs, or when `cargo bbprof` was killed, is not shown the one before.
@@ -97,7 +139,7 @@ fn signals_are_for_the_program() {
 fn a_run_is_noted_when_it_begins() {
     let sandbox = package("begins");
     run(&sandbox, &["-q", "--no-report"], "3").outcome().expect_code(3);
-    served(&sandbox, "", "kill -KILL $p; wait $p; kill -KILL $s").expect_code(0);
+    served(&sandbox, "", "kill -KILL $p; wait $p; while kill -0 $s; do sleep 0.05; done; true").expect_code(0);
     let verified = last(&sandbox).expect_code(5).text();
     assert!(verified.contains("no end was seen"), "{verified}");
 }

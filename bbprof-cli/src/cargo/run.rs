@@ -34,7 +34,7 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
         // It asks the programs for their tests all the same.
         command.env("BBPROF_OFF", "1");
     }
-    let signals = ForChild::take()?;
+    let signals = ForChild::take(&mut command)?;
     let cannot = || format!("{}: cannot be run", context.cargo.to_string_lossy());
     let mut child = command.spawn().with_context(cannot)?;
     // `cargo run` executes the program in its own place.

@@ -1,28 +1,41 @@
-//! Signals that are for the program, while we live on to show what it counted: those of the terminal go to our whole group and reach it anyway;
-//! those that somebody sends to this process are passed on to cargo, or to the program in its place.
+//! Signals that are for the program, while we live on to show what it counted: those of the terminal, which the kernel sends, go to our whole group and
+//! reach it anyway; those that somebody sends to this process are passed on to cargo, or to the program in its place. A program that nobody
+//! would be left to show ends with us, as it does where cargo executed it in its own place.
 
 use anyhow::{Context, Result};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process, set_parent_process_death_signal, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-use signal_hook::iterator::Signals;
-use std::process::{Child, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::origin::WithOrigin;
+use signal_hook::low_level::siginfo::{Cause, Origin};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
 
-const OF_TERMINALS: [i32; 2] = [SIGINT, SIGQUIT];
-const SENT: [i32; 4] = [SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
+const TAKEN: [i32; 6] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
 /// Takes signals from here on; those that come before there is a child wait for it.
-pub(super) struct ForChild(Signals);
+pub(super) struct ForChild(SignalsInfo<WithOrigin>);
 
 impl ForChild {
-    pub(super) fn take() -> Result<Self> {
-        let ignored = ignored();
-        let is_heard = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
-        for signal in OF_TERMINALS.into_iter().filter(is_heard) {
-            signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))).context("signals of the terminal")?;
-        }
-        Ok(Self(Signals::new(SENT.into_iter().filter(is_heard)).context("signals")?))
+    /// For the child that this command starts, which is killed when we are, since SIGKILL cannot be passed on.
+    #[allow(unsafe_code)]
+    pub(super) fn take(command: &mut Command) -> Result<Self> {
+        let (own, ignored) = (rustix::process::getpid(), ignored());
+        let prepare = move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // We may have been killed before that.
+            if getppid() != Some(own) {
+                return Err(rustix::io::Errno::SRCH.into());
+            }
+            for signal in TAKEN.into_iter().filter(|signal| ignored & (1 << (signal - 1)) != 0) {
+                // SAFETY: changes nothing but what this process does at the signal.
+                unsafe { libc::signal(signal, libc::SIG_IGN) };
+            }
+            Ok(())
+        };
+        // SAFETY: between fork and exec, it makes system calls and touches no memory but its own.
+        unsafe { command.pre_exec(prepare) };
+        Ok(Self(SignalsInfo::new(TAKEN).context("signals")?))
     }
 
     /// Waits for the end of the child, passing signals on to it.
@@ -31,7 +44,7 @@ impl ForChild {
         let stop = self.0.handle();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                for signal in self.0.forever().filter_map(Signal::from_named_raw) {
+                for signal in self.0.forever().filter_map(|origin| sent(&origin)) {
                     // It may have ended meanwhile.
                     let _ = kill_process(pid, signal);
                 }
@@ -45,7 +58,12 @@ impl ForChild {
     }
 }
 
-/// Signals that this process was told to ignore (`nohup`, `&` in a script), bit 0 for signal 1: children must, too, which they do unless we take them.
+/// The signal, if a process sent it: timers, the terminal and its end are the kernel's.
+fn sent(origin: &Origin) -> Option<Signal> {
+    if matches!(origin.cause, Cause::Sent(_)) { Signal::from_named_raw(origin.signal) } else { None }
+}
+
+/// Signals that this process was told to ignore (`nohup`, `&` in a script), bit 0 for signal 1: children must, too, until they say otherwise themselves.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
