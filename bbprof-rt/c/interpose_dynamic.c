@@ -1,5 +1,6 @@
-/* interpose_dynamic.c: pthread_create, thrd_create and _Fork of a dynamically linked program. The program's definitions come before
+/* interpose_dynamic.c: pthread_create, pthread_getattr_np, thrd_create and _Fork of a dynamically linked program. The program's definitions come before
  * libc's for all its libraries, too. */
+#include "own_stack.h"
 #include "process.h"
 #include "thread_bank.h"
 
@@ -53,6 +54,15 @@ EXPORTED __attribute__((weak)) int thrd_create(thrd_t *thread, thrd_start_t star
 EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     create_function create = real_create();
     return create == NULL ? EAGAIN : threads_create(create, thread, attributes, start, argument);
+}
+
+/* Sanitizers call it before they are ready to look at anybody. */
+EXPORTED __attribute__((weak, no_sanitize("thread"))) int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
+    typedef int (*get_function)(pthread_t, pthread_attr_t *);
+    get_function get = dlsym == NULL ? NULL : (get_function)dlsym(RTLD_NEXT, "pthread_getattr_np");
+    if (get == NULL)
+        return ENOSYS;
+    return __interceptor_pthread_create != NULL ? get(thread, attributes) : own_stack_tell(get, thread, attributes);
 }
 
 /* It is called in signal handlers, where dlsym must not be. */

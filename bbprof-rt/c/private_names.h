@@ -48,6 +48,10 @@
 #define others_running_at_end bbprof_others_running_at_end
 #define others_running_soon bbprof_others_running_soon
 #define others_with_counters bbprof_others_with_counters
+#define own_stack_begin bbprof_own_stack_begin
+#define own_stack_leave_out bbprof_own_stack_leave_out
+#define own_stack_run bbprof_own_stack_run
+#define own_stack_tell bbprof_own_stack_tell
 #define owner_calling bbprof_owner_calling
 #define owner_is_gone bbprof_owner_is_gone
 #define path_insert_number bbprof_path_insert_number

@@ -5,6 +5,7 @@
  * libc functions are weak: a program without threads need not have them. */
 #include "thread_bank.h"
 
+#include "own_stack.h"
 #include "process.h"
 
 #include <errno.h>
@@ -13,19 +14,10 @@
 extern __typeof__(pthread_key_create) pthread_key_create __attribute__((weak));
 extern __typeof__(pthread_key_delete) pthread_key_delete __attribute__((weak));
 extern __typeof__(pthread_setspecific) pthread_setspecific __attribute__((weak));
-extern __typeof__(pthread_attr_init) pthread_attr_init __attribute__((weak));
 extern __typeof__(pthread_attr_destroy) pthread_attr_destroy __attribute__((weak));
 extern __typeof__(pthread_attr_getstack) pthread_attr_getstack __attribute__((weak));
 extern __typeof__(pthread_attr_getstacksize) pthread_attr_getstacksize __attribute__((weak));
 extern __typeof__(pthread_attr_setstacksize) pthread_attr_setstacksize __attribute__((weak));
-extern __typeof__(pthread_attr_getdetachstate) pthread_attr_getdetachstate __attribute__((weak));
-extern __typeof__(pthread_attr_setdetachstate) pthread_attr_setdetachstate __attribute__((weak));
-extern __typeof__(pthread_attr_getinheritsched) pthread_attr_getinheritsched __attribute__((weak));
-extern __typeof__(pthread_attr_setinheritsched) pthread_attr_setinheritsched __attribute__((weak));
-extern __typeof__(pthread_attr_getschedpolicy) pthread_attr_getschedpolicy __attribute__((weak));
-extern __typeof__(pthread_attr_setschedpolicy) pthread_attr_setschedpolicy __attribute__((weak));
-extern __typeof__(pthread_attr_getschedparam) pthread_attr_getschedparam __attribute__((weak));
-extern __typeof__(pthread_attr_setschedparam) pthread_attr_setschedparam __attribute__((weak));
 extern int pthread_getattr_default_np(pthread_attr_t *attributes) __attribute__((weak));
 
 /* glibc and musl call destructors in the order of keys, and glibc has room for this many in the thread itself: with the last of
@@ -33,8 +25,6 @@ extern int pthread_getattr_default_np(pthread_attr_t *attributes) __attribute__(
 #define LATE_KEY 31u
 /* PTHREAD_DESTRUCTOR_ITERATIONS of both. */
 #define ROUNDS 4u
-/* PTHREAD_STACK_MIN of glibc. */
-#define LEAST_STACK_BYTES 16384u
 
 static enum { KEY_UNTRIED, KEY_READY, KEY_NONE } key_state;
 static pthread_key_t key;
@@ -133,50 +123,45 @@ static void *trampoline(void *argument) {
     return start != NULL ? start(argument) : (void *)(intptr_t)start_c11(argument);
 }
 
-/* Attributes for a stack by libc instead of the program's own. */
-static bool without_own_stack(const pthread_attr_t *attributes, pthread_attr_t *ours) {
-    int detached, inherits, policy;
-    struct sched_param parameters;
-    if (pthread_attr_init == NULL || pthread_attr_init(ours) != 0)
-        return false;
-    if (pthread_attr_getdetachstate != NULL && pthread_attr_getdetachstate(attributes, &detached) == 0)
-        pthread_attr_setdetachstate(ours, detached);
-    if (pthread_attr_getinheritsched != NULL && pthread_attr_getinheritsched(attributes, &inherits) == 0 &&
-        pthread_attr_getschedpolicy(attributes, &policy) == 0 && pthread_attr_getschedparam(attributes, &parameters) == 0) {
-        pthread_attr_setinheritsched(ours, inherits);
-        pthread_attr_setschedpolicy(ours, policy);
-        pthread_attr_setschedparam(ours, &parameters);
-    }
-    return true;
-}
-
-/* What the bank takes of a thread's stack, where TLS is: its pages, up to one above and below that its alignment wastes, and one that the
- * beginning and the end of a thread may take. */
+/* What the bank takes of a thread's stack, where TLS is: its pages; up to one each that its alignment wastes above and below it, of all TLS
+ * (glibc rounds its size up to the same), and between TLS and what libc knows of the thread; and one that the beginning and the end of a thread may
+ * take. */
 static size_t stack_taken(void) {
     uint64_t bytes = __bbprof_image.tls_counters * 8 + BBPROF_PAGE_BYTES - 1;
-    return (bytes & ~(uint64_t)(BBPROF_PAGE_BYTES - 1)) + (uint64_t)3 * BBPROF_PAGE_BYTES;
+    return (bytes & ~(uint64_t)(BBPROF_PAGE_BYTES - 1)) + (uint64_t)5 * BBPROF_PAGE_BYTES;
 }
 
-/* Gives back what the bank takes of a stack by libc. Returns whether `ours` is to be used. A stack of the
- * program's own keeps its size, unless the thread could not live there at all. */
-static bool enlarge_stack(const pthread_attr_t *attributes, pthread_attr_t *ours) {
-    size_t size, bank = stack_taken();
+/* Attributes for a stack by libc. */
+struct stack {
+    pthread_attr_t attributes;
+    bool is_ours; /* otherwise the program's own attributes are to be used */
+    bool owns;    /* the attributes are no copy of others, and to be destroyed */
+};
+
+/* One with as much room for the program as it asks for, besides what the bank takes. Returns an error number. */
+static int stack_choose(struct stack *stack, const pthread_attr_t *attributes) {
+    pthread_attr_t *ours = &stack->attributes;
+    size_t bytes;
     void *address;
-    if (attributes != NULL)
-        *ours = *attributes; /* by value: the original keeps what it owns */
-    else if (pthread_getattr_default_np == NULL || pthread_getattr_default_np(ours) != 0)
-        return false;
+    int why = 0;
+    stack->is_ours = stack->owns = false;
     if (pthread_attr_getstack == NULL || pthread_attr_getstacksize == NULL || pthread_attr_setstacksize == NULL)
-        return false;
-    if (pthread_attr_getstack(ours, &address, &size) == 0 && (uintptr_t)address + size != 0) {
-        if (size >= bank + LEAST_STACK_BYTES || !without_own_stack(attributes, ours))
-            return false;
-        if (process_current() != NULL)
-            process_complain(process_current(), "", "", "the counters do not fit into a stack that the program made for a thread",
-                             "the thread gets another one; --storage=atomic avoids it");
-        return pthread_attr_setstacksize(ours, size + bank) == 0;
+        return 0;
+    if (attributes == NULL) {
+        if (pthread_getattr_default_np == NULL || pthread_getattr_default_np(ours) != 0)
+            return 0;
+        stack->owns = true;
+    } else if (pthread_attr_getstack(attributes, &address, &bytes) == 0 && (uintptr_t)address + bytes != 0) {
+        why = own_stack_leave_out(attributes, ours);
+        if (why != 0)
+            return why;
+        stack->owns = true;
+    } else {
+        *ours = *attributes; /* by value: the original keeps what it owns */
     }
-    return pthread_attr_getstacksize(ours, &size) == 0 && pthread_attr_setstacksize(ours, size + bank) == 0;
+    stack->is_ours = pthread_attr_getstacksize(attributes == NULL ? ours : attributes, &bytes) == 0 &&
+                     pthread_attr_setstacksize(ours, bytes + stack_taken()) == 0;
+    return 0;
 }
 
 /* A segment for a thread to come, or NULL. */
@@ -204,11 +189,12 @@ static struct segment *prepare_segment(struct process *process, void *(*start)(v
 
 static int create_enlarged(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                            void *argument) {
-    pthread_attr_t ours;
-    bool enlarged = enlarge_stack(attributes, &ours);
-    int why = create(thread, enlarged ? &ours : attributes, start, argument);
-    if (enlarged && attributes == NULL && pthread_attr_destroy != NULL)
-        pthread_attr_destroy(&ours);
+    struct stack stack;
+    int why = stack_choose(&stack, attributes);
+    if (why == 0)
+        why = create(thread, stack.is_ours ? &stack.attributes : attributes, start, argument);
+    if (stack.owns && pthread_attr_destroy != NULL)
+        pthread_attr_destroy(&stack.attributes);
     return why;
 }
 
@@ -247,6 +233,11 @@ static void tell_of_threads(void) {
 
 int threads_create(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     tell_of_threads();
+    struct own_stack *own = __bbprof_image.tls_counters == 0 ? NULL : own_stack_begin(attributes, start, argument);
+    if (own != NULL) {
+        start = own_stack_run;
+        argument = own;
+    }
     struct segment *segment = counts_in_tls() ? prepare_segment(process_current(), start, NULL, argument) : NULL;
     return segment == NULL ? create_without(create, thread, attributes, start, argument) : create_with(create, thread, attributes, segment);
 }

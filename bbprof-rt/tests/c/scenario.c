@@ -21,6 +21,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +212,50 @@ static pthread_t spawn(void *(*start)(void *), void *argument, const pthread_att
     check(errno != 0, "pthread_create");
     return thread;
 }
+static char *own_stack;
+static size_t own_stack_size;
+static void leave_marked(void *marked) {
+    *(bool *)marked = true;
+}
+/* Runs on the stack that the program made, uses seven eighths of it, and ends in one of two ways. */
+static void *thread_on_own_stack(void *marked) {
+    char here;
+    check(&here < own_stack || &here >= own_stack + own_stack_size, "own stack");
+    pthread_attr_t attributes;
+    void *address;
+    size_t size;
+    check(pthread_getattr_np(pthread_self(), &attributes) != 0, "pthread_getattr_np");
+    pthread_attr_getstack(&attributes, &address, &size);
+    pthread_attr_destroy(&attributes);
+    if (((FLAGS)&BBPROF_FLAG_STATIC) == 0)
+        check(address != own_stack || size != own_stack_size, "what it tells");
+    recursing_thread((void *)(own_stack_size / 8 * 7));
+    pthread_cleanup_push(leave_marked, marked);
+    if (marked != NULL)
+        pthread_exit((void *)5);
+    pthread_cleanup_pop(0);
+    return (void *)6;
+}
+static void run_on_own_stacks(size_t size) {
+    static const size_t below = 65536;
+    char *memory = aligned_alloc(4096, below + size);
+    bool marked = false;
+    void *result;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    check(pthread_attr_setstack(&attributes, memory + below, size) != 0, "setstack");
+    own_stack = memory + below;
+    own_stack_size = size;
+    memset(memory, 'd', below);
+    pthread_join(spawn(thread_on_own_stack, NULL, &attributes), &result);
+    check(result != (void *)6, "the result");
+    pthread_join(spawn(thread_on_own_stack, &marked, &attributes), &result);
+    check(result != (void *)5 || !marked, "pthread_exit");
+    for (size_t i = 0; i < below; i++)
+        check(memory[i] != 'd', "what lies below the stack");
+    /* It is the program's. */
+    memset(memory, 0, below + size);
+}
 static void run_threads(unsigned num, void *(*start)(void *), void *argument) {
     pthread_t threads[64];
     for (unsigned i = 0; i < num; i++)
@@ -329,15 +374,8 @@ int main(int argc, char **argv) {
                 pthread_join(threads[i], NULL);
         }
     }
-    if (IS("own-stack")) {
-        pthread_attr_t attributes;
-        size_t size = (size_t)atol(argv[2]);
-        void *stack = aligned_alloc(4096, size);
-        pthread_attr_init(&attributes);
-        check(pthread_attr_setstack(&attributes, stack, size) != 0, "setstack");
-        pthread_join(spawn(recursing_thread, (void *)(40L << 10), &attributes), NULL);
-        memset(stack, 0, size);
-    }
+    if (IS("own-stack"))
+        run_on_own_stacks((size_t)atol(argv[2]));
     if (IS("c11")) {
         thrd_t thread;
         int result;

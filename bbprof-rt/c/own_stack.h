@@ -1,0 +1,23 @@
+/* own_stack.h: threads whose stack the program made itself. */
+#ifndef BBPROF_OWN_STACK_H
+#define BBPROF_OWN_STACK_H
+
+#include "private_names.h"
+
+#include <pthread.h>
+
+struct own_stack;
+
+/* NULL = these attributes name no stack, or a sanitizer watches over stacks. Otherwise a thread that gets another stack, and begins with
+ * own_stack_run of this, runs `start` on the stack that is named; this stands at its top. */
+struct own_stack *own_stack_begin(const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+
+void *own_stack_run(void *own);
+
+/* Attributes with all but the stack of others, to be destroyed. Returns an error number. */
+int own_stack_leave_out(const pthread_attr_t *attributes, pthread_attr_t *ours);
+
+/* pthread_getattr_np by `get`: of the calling thread, the stack that it runs on. */
+int own_stack_tell(int (*get)(pthread_t, pthread_attr_t *), pthread_t thread, pthread_attr_t *attributes);
+
+#endif
