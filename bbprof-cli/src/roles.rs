@@ -5,7 +5,7 @@
 //! environment, so that neither programs nor compiler caches see it.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Which language a compiler driver compiles and links for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,19 +36,37 @@ pub(crate) enum Role {
 /// Name of the link that is cargo's `build.rustc-wrapper`.
 pub(crate) const RUSTC_WRAPPER: &str = "bbprof-rustc-wrapper";
 
+/// How many links are followed to a name that is known, as the kernel does.
+const MAX_LINKS: usize = 40;
+
 impl Role {
-    /// The role that `argv0` names; anything unknown is `bbprof`.
+    /// The role that `argv0` names, or else what it is a link to (`cc`, in a folder for builds that insist on that name); anything unknown is `bbprof`.
     pub(crate) fn of(argv0: &OsStr) -> Self {
-        let name = Path::new(argv0).file_name().unwrap_or(argv0).to_string_lossy();
-        match &*name {
+        Self::of_name(Path::new(argv0)).or_else(|| Self::of_link(which::which(argv0).ok()?)).unwrap_or(Self::Bbprof)
+    }
+
+    fn of_name(path: &Path) -> Option<Self> {
+        Some(match &*path.file_name()?.to_string_lossy() {
+            "bbprof" => Self::Bbprof,
             "cargo-bbprof" => Self::CargoBbprof,
             RUSTC_WRAPPER => Self::RustcWrapper,
             "rustc" => Self::Rustc,
             "rustdoc" => Self::Rustdoc,
             name if name.starts_with("bbprof-c++") => Self::Compiler(Language::Cxx),
             name if name.starts_with("bbprof-cc") => Self::Compiler(Language::C),
-            _ => Self::Bbprof,
+            _ => return None,
+        })
+    }
+
+    fn of_link(mut link: PathBuf) -> Option<Self> {
+        for _ in 0..MAX_LINKS {
+            let target = std::fs::read_link(&link).ok()?;
+            link = link.parent()?.join(target);
+            if let Some(role) = Self::of_name(&link) {
+                return Some(role);
+            }
         }
+        None
     }
 }
 
@@ -64,5 +82,21 @@ mod tests {
         assert_eq!(Role::of("bbprof-c++".as_ref()), Role::Compiler(Language::Cxx));
         assert_eq!(Role::of("/t/bbprof-rustc-wrapper".as_ref()), Role::RustcWrapper);
         assert_eq!(Role::of("/t/rustdoc".as_ref()), Role::Rustdoc);
+    }
+
+    #[test]
+    fn so_does_that_of_what_it_is_a_link_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let link = |target: &str, name: &str| {
+            let path = folder.path().join(name);
+            std::os::unix::fs::symlink(target, &path).expect("a link");
+            path
+        };
+        std::fs::copy("/bin/true", folder.path().join("bbprof")).expect("a copy");
+        link("bbprof", "bbprof-cc");
+        link("./bbprof-cc", "again");
+        assert_eq!(Role::of(link("again", "cc").as_ref()), Role::Compiler(Language::C));
+        assert_eq!(Role::of(link("bbprof", "else").as_ref()), Role::Bbprof);
+        assert_eq!(Role::of(link("round", "round").as_ref()), Role::Bbprof);
     }
 }
