@@ -100,29 +100,33 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
     if (process->finished || process->pid != platform_process_id())
         return;
     process_lock(process);
-    /* libc ends a quick_exit by _exit, and an abort by raise; in static programs we see both. */
+    /* libc ends a quick_exit by _exit, and an abort by raise, behind handlers, which may count: it is called as before, and looked at again. */
     bool is_part = (process->announced == FATE_QUICK_EXIT && fate == FATE_EXIT_AT_ONCE && process->announced_status == status) ||
                    (process->announced == FATE_ABORT && fate == FATE_OWN_SIGNAL && status == SIGNAL_OF_ABORT);
-    if (!is_part) {
+    if (is_part) {
+        fate = process->announced;
+        status = process->announced_status;
+        for_good = false;
+    } else {
         name_is_taken(process);
-        several_threads_look(process);
-        thread_absorb_own_bank(process);
-        int others = others_alive(process);
-        if (process->raw.in_use)
-            rescue(process, others != 0, for_good);
-        note_strangers(process, others);
-        if (for_good && others != 0)
-            pool_help(process);
-        if (exec_path != NULL)
-            entries_of_exec(exec_path, raw_log, process);
-        process->announced = fate;
-        process->announced_status = status;
-        raw_set_interrupted(process, handlers_running(process));
-        raw_set_fate(process, fate, status, others_running_at_end(process, others));
-        /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */
-        if (for_good && others == 0 && pool_take(process))
-            return;
     }
+    several_threads_look(process);
+    thread_absorb_own_bank(process);
+    int others = others_alive(process);
+    if (process->raw.in_use)
+        rescue(process, others != 0, for_good);
+    note_strangers(process, others);
+    if (for_good && others != 0)
+        pool_help(process);
+    if (exec_path != NULL)
+        entries_of_exec(exec_path, raw_log, process);
+    process->announced = fate;
+    process->announced_status = status;
+    raw_set_interrupted(process, handlers_running(process));
+    raw_set_fate(process, fate, status, others_running_at_end(process, others));
+    /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */
+    if (for_good && others == 0 && pool_take(process))
+        return;
     process_unlock(process);
 }
 

@@ -13,6 +13,7 @@
 
 extern __typeof__(dlsym) dlsym __attribute__((weak));
 extern int *__errno_location(void) __attribute__((weak));
+extern int __cxa_at_quick_exit(void (*function)(void *), void *object) __attribute__((weak));
 
 /* Sanitizers that are linked into the program have some of them, too. */
 extern __attribute__((weak, visibility("default"))) void __interceptor__exit(int);
@@ -42,6 +43,24 @@ static struct {
     int (*execveat)(int, const char *, char *const[], char *const[], int);
     bool prepared;
 } real;
+
+/* glibc hands the status to these, too. */
+static void behind_quick_exit_handlers(void *argument, int status) {
+    struct process *process = process_current();
+    (void)argument;
+    if (process != NULL && process->announced == FATE_QUICK_EXIT)
+        announce(FATE_EXIT_AT_ONCE, status, NULL);
+}
+
+/* The first that is registered runs behind all others. */
+static void register_quick_exit(void) {
+    union {
+        void (*with_status)(void *, int);
+        void (*function)(void *);
+    } handler = {behind_quick_exit_handlers};
+    if (__cxa_at_quick_exit != NULL)
+        __cxa_at_quick_exit(handler.function, NULL);
+}
 
 void interposer_prepare(void) {
     if (__atomic_load_n(&real.prepared, __ATOMIC_ACQUIRE) || dlsym == NULL)
@@ -77,6 +96,7 @@ void interposer_prepare(void) {
         real.pthread_kill = __interceptor_pthread_kill;
     leaving_prepare();
     forking_prepare();
+    register_quick_exit();
     __atomic_store_n(&real.prepared, true, __ATOMIC_RELEASE);
 }
 
@@ -110,8 +130,21 @@ EXPORTED void quick_exit(int status) {
     platform_exit(status);
 }
 
+/* A handler may count, and come back: libc raises the signal again then, with nobody to handle it. As that is not seen within libc, the first of
+ * both is raised here. */
+static void abort_by_handler(void) {
+    if (__interceptor_abort != NULL || real.raise == NULL || !platform_signal_is_handled(SIGABRT))
+        return;
+    platform_unblock_signal(SIGABRT);
+    real.raise(SIGABRT);
+    platform_reset_signal(SIGABRT);
+    announce(FATE_OWN_SIGNAL, SIGABRT, NULL);
+}
+
 EXPORTED void abort(void) {
     announce(FATE_ABORT, 0, NULL);
+    interposer_prepare();
+    abort_by_handler();
     if (REAL(abort) != NULL)
         real.abort();
     __builtin_trap();

@@ -108,6 +108,10 @@ void platform_unhandle_signal(int number, void (*handler)(int));
 /* Would the calling process be ended by this signal, if it were not blocked? */
 bool platform_signal_is_fatal(int number);
 bool platform_signal_is_blocked(int number);
+bool platform_signal_is_handled(int number);
+/* It may come to the calling thread; it does what it does by default. */
+void platform_unblock_signal(int number);
+void platform_reset_signal(int number);
 uint64_t platform_blocked_signals(void);
 /* May a handler be interrupted by its own signal? */
 bool platform_signals_may_nest(void);

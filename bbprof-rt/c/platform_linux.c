@@ -226,6 +226,20 @@ static bool signals_are_handled(uint64_t signals, unsigned long flags) {
     return false;
 }
 
+bool platform_signal_is_handled(int number) {
+    return signals_are_handled(SIGNAL_BIT(number), 0);
+}
+
+void platform_unblock_signal(int number) {
+    uint64_t mask = SIGNAL_BIT(number);
+    CALL6(__NR_rt_sigprocmask, 1 /* SIG_UNBLOCK */, &mask, 0, KERNEL_SIGNAL_SET_BYTES, 0, 0);
+}
+
+void platform_reset_signal(int number) {
+    struct kernel_signal_action action = {NULL, 0, NULL, 0};
+    signal_action(number, &action, NULL);
+}
+
 bool platform_signals_may_nest(void) {
     return signals_are_handled(UINT64_MAX, SA_NODEFER);
 }

@@ -38,6 +38,11 @@ __attribute__((destructor)) static void after_main(void) {
     HIT(4);
 }
 
+static void on_abort(int number) {
+    (void)number;
+    HIT(4);
+}
+
 static void work(unsigned k, unsigned long times) {
     while (times-- > 0)
         HIT(k);
@@ -298,6 +303,20 @@ int main(int argc, char **argv) {
         _exit(3);
     if (IS("abort"))
         abort();
+    if (IS("quick_exit-beside") || IS("abort-beside")) {
+        int ready[2];
+        char byte;
+        check(pipe(ready) != 0, "pipe");
+        spawn(endless_thread, (void *)(long)ready[1], NULL);
+        check(read(ready[0], &byte, 1) != 1, "read");
+        usleep(50000);
+        if (IS("quick_exit-beside")) {
+            at_quick_exit(after_main);
+            quick_exit(5);
+        }
+        signal(SIGABRT, on_abort);
+        abort();
+    }
     if (IS("kill"))
         kill(getpid(), SIGKILL);
     if (IS("quick_exit"))
