@@ -56,7 +56,9 @@ fn abort_and_signals() {
 #[test]
 fn handlers_beside_a_thread_that_waits() {
     for link in Link::ALL {
-        for (how, code, fate) in [("quick_exit-beside", Some(5), Fate::QuickExit { status: 5 }), ("abort-beside", None, Fate::Abort)] {
+        for (how, code, fate) in
+            [("quick_exit-beside", Some(5), Fate::QuickExit { status: 5 }), ("abort-beside", None, Fate::Abort)]
+        {
             let run = run(&program(link), &[how]);
             assert_eq!(run.status.code(), code, "{link:?}: {}", run.stderr);
             let profile = run.profile();
