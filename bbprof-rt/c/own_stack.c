@@ -122,7 +122,7 @@ int own_stack_leave_out(const pthread_attr_t *attributes, pthread_attr_t *ours) 
 
 int own_stack_tell(int (*get)(pthread_t, pthread_attr_t *), pthread_t thread, pthread_attr_t *attributes) {
     int why = get(thread, attributes);
-    if (why == 0 && runs_on != NULL && pthread_self != NULL && pthread_equal(thread, pthread_self()) && pthread_attr_setstack != NULL)
+    if (why == 0 && runs_on != NULL && pthread_self != NULL && thread == pthread_self() && pthread_attr_setstack != NULL)
         why = pthread_attr_setstack(attributes, runs_on->address, runs_on->bytes);
     return why;
 }
