@@ -43,6 +43,17 @@ static inline bool comes_to_us(int32_t process) {
         return result;                                                                                                             \
     } while (0)
 
+/* A handler of SIGABRT may count, and come back: libc raises the signal again then, with nobody to handle it, in ways that are not seen. So the first
+ * of both is raised here. */
+static inline void handle_abort(int (*raise_signal)(int)) {
+    if (!platform_signal_is_handled(SIGNAL_OF_ABORT))
+        return;
+    platform_unblock_signal(SIGNAL_OF_ABORT);
+    raise_signal(SIGNAL_OF_ABORT);
+    platform_reset_signal(SIGNAL_OF_ABORT);
+    announce(FATE_OWN_SIGNAL, SIGNAL_OF_ABORT, NULL);
+}
+
 /* Calls a function of the exec family, whose return is its failure. */
 #define EXEC(path, call)                                                                                                           \
     do {                                                                                                                           \

@@ -2,8 +2,6 @@
  * the file already and only the fate is to be told. */
 #include "process.h"
 
-#define SIGNAL_OF_ABORT 6
-
 /* Has another process taken our file's name? Then its file stays, and ours is lost, unless this is another root or mount. */
 static bool name_is_taken(struct process *process) {
     struct file_identity there;

@@ -130,21 +130,10 @@ EXPORTED void quick_exit(int status) {
     platform_exit(status);
 }
 
-/* A handler may count, and come back: libc raises the signal again then, with nobody to handle it. As that is not seen within libc, the first of
- * both is raised here. */
-static void abort_by_handler(void) {
-    if (__interceptor_abort != NULL || real.raise == NULL || !platform_signal_is_handled(SIGABRT))
-        return;
-    platform_unblock_signal(SIGABRT);
-    real.raise(SIGABRT);
-    platform_reset_signal(SIGABRT);
-    announce(FATE_OWN_SIGNAL, SIGABRT, NULL);
-}
-
 EXPORTED void abort(void) {
     announce(FATE_ABORT, 0, NULL);
-    interposer_prepare();
-    abort_by_handler();
+    if (REAL(raise) != NULL && __interceptor_abort == NULL)
+        handle_abort(real.raise);
     if (REAL(abort) != NULL)
         real.abort();
     __builtin_trap();

@@ -16,13 +16,14 @@ WRAPPED(void, quick_exit, int status) {
     __real_quick_exit(status);
 }
 
-WRAPPED(void, abort, void) {
-    announce(FATE_ABORT, 0, NULL);
-    __real_abort();
-}
-
 WRAPPED(int, raise, int number) {
     SEND(!platform_signal_is_blocked(number), number, __real_raise(number));
+}
+
+WRAPPED(void, abort, void) {
+    announce(FATE_ABORT, 0, NULL);
+    handle_abort(__real_raise);
+    __real_abort();
 }
 
 WRAPPED(int, execv, const char *path, char *const words[]) {

@@ -362,6 +362,7 @@ void several_threads_look(struct process *process);
 uint64_t bbprof_thread_block(void);
 
 /* finish.c */
+#define SIGNAL_OF_ABORT 6
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */
 void process_finish(struct process *process, enum raw_fate fate, int status);
 /* The process is about to end without destructors: says so in the raw profile, which is right as it is. `for_good`: by a system call that comes next. */

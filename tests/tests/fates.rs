@@ -136,6 +136,7 @@ const ENDS: &[Scenario] = &[
         128 + 6,
         &["killed by SIGABRT (6) (abort), while 1 other thread waited (1 in read) | but counting went on before it ended"],
     ),
+    scenario("thread_comes_to_rest", 128 + 6, &["killed by SIGABRT (6) (abort), while 1 other thread waited (1 in pause)"]),
     scenario("threads_fault", 128 + 11, &[UNSEEN]).interrupts("victim"),
     scenario("main_ends_first", 0, &["exit 0"]),
     scenario("threads_spin_exit", 7, &["exit 7 | 2 other threads were running when it ended"]).interrupts("spin"),

@@ -182,7 +182,7 @@ static void *thread_that_sleeps(void *unused) {
   sleep(3600);
   return unused;
 }
-/* Until this many other threads read, poll or sleep, as /proc tells. */
+/* Until this many other threads read, poll, pause or sleep, as /proc tells. */
 static void until_waiting(int expected) {
   for (int waiting = 0; waiting < expected; sched_yield()) {
     DIR *tasks = opendir("/proc/self/task");
@@ -194,7 +194,7 @@ static void until_waiting(int expected) {
       (void)!read(file, state, sizeof state - 1);
       close(file);
       if (atoi(task->d_name) != 0 && atoi(task->d_name) != getpid())
-        waiting += strncmp(state, "0 ", 2) == 0 || strncmp(state, "7 ", 2) == 0 || strncmp(state, "230 ", 4) == 0;
+        waiting += strncmp(state, "0 ", 2) == 0 || strncmp(state, "7 ", 2) == 0 || strncmp(state, "34 ", 3) == 0 || strncmp(state, "230 ", 4) == 0;
     }
     closedir(tasks);
   }
@@ -213,14 +213,29 @@ static void wake_reader(int number) {
   while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) == 0)
     sched_yield();
 }
-/* It comes back when the end has been announced. */
-void thread_goes_on(void) {
+static void wake_reader_and_wait(int number) {
+  wake_reader(number);
+  until_waiting(1);
+}
+/* The end has been announced before, and is not again. */
+static void wake_reader_and_end(int number) {
+  sigset_t own;
+  wake_reader(number);
+  signal(number, SIG_DFL);
+  raise(number);
+  sigemptyset(&own);
+  sigaddset(&own, number);
+  sigprocmask(SIG_UNBLOCK, &own, NULL);
+}
+static void abort_beside_reader(void (*handler)(int)) {
   (void)!pipe(world);
-  signal(SIGABRT, wake_reader);
+  signal(SIGABRT, handler);
   start(thread_that_reads, NULL);
   until_waiting(1);
   abort();
 }
+void thread_comes_to_rest(void) { abort_beside_reader(wake_reader_and_wait); }
+void thread_goes_on(void) { abort_beside_reader(wake_reader_and_end); }
 void threads_fault(void) {
   start(thread_that_faults, NULL);
   for (;;)
