@@ -51,7 +51,7 @@ static inline void handle_abort(int (*raise_signal)(int)) {
     platform_unblock_signal(SIGNAL_OF_ABORT);
     raise_signal(SIGNAL_OF_ABORT);
     platform_reset_signal(SIGNAL_OF_ABORT);
-    announce(FATE_OWN_SIGNAL, SIGNAL_OF_ABORT, NULL);
+    announce(FATE_ABORT, 0, NULL);
 }
 
 /* Calls a function of the exec family, whose return is its failure. */

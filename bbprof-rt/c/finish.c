@@ -105,9 +105,9 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         fate = process->announced;
         status = process->announced_status;
         for_good = false;
-    } else {
-        name_is_taken(process);
     }
+    if (fate != process->announced)
+        name_is_taken(process);
     several_threads_look(process);
     thread_absorb_own_bank(process);
     int others = others_alive(process);

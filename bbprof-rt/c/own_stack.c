@@ -9,7 +9,6 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,13 +42,23 @@ struct own_stack {
 /* Of the thread; NULL = it runs on a stack by libc. */
 static __thread const struct own_stack *runs_on;
 
+static bool find_stack(const pthread_attr_t *attributes, void **address, size_t *bytes) {
+    if (attributes == NULL || pthread_attr_getstack == NULL || pthread_attr_getstack(attributes, address, bytes) != 0)
+        return false;
+    /* Without one, glibc's address is that far below 0. */
+    return (uintptr_t)*address + *bytes != 0;
+}
+
+bool own_stack_is_named(const pthread_attr_t *attributes) {
+    void *address;
+    size_t bytes;
+    return find_stack(attributes, &address, &bytes);
+}
+
 struct own_stack *own_stack_begin(const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
     void *address;
     size_t bytes;
-    if (attributes == NULL || pthread_attr_getstack == NULL || __interceptor_pthread_create != NULL)
-        return NULL;
-    /* Without one, glibc's address is that far below 0. */
-    if (pthread_attr_getstack(attributes, &address, &bytes) != 0 || address == NULL || (uintptr_t)address + bytes == 0)
+    if (__interceptor_pthread_create != NULL || !find_stack(attributes, &address, &bytes))
         return NULL;
     uintptr_t top = ((uintptr_t)address + bytes - sizeof(struct own_stack)) & ~(uintptr_t)15;
     struct own_stack *own = (struct own_stack *)top;

@@ -5,8 +5,12 @@
 #include "private_names.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 struct own_stack;
+
+/* Do these attributes name a stack? */
+bool own_stack_is_named(const pthread_attr_t *attributes);
 
 /* NULL = these attributes name no stack, or a sanitizer watches over stacks. Otherwise a thread that gets another stack, and begins with
  * own_stack_run of this, runs `start` on the stack that is named; this stands at its top. */

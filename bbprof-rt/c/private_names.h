@@ -49,6 +49,7 @@
 #define others_running_soon bbprof_others_running_soon
 #define others_with_counters bbprof_others_with_counters
 #define own_stack_begin bbprof_own_stack_begin
+#define own_stack_is_named bbprof_own_stack_is_named
 #define own_stack_leave_out bbprof_own_stack_leave_out
 #define own_stack_run bbprof_own_stack_run
 #define own_stack_tell bbprof_own_stack_tell

@@ -15,7 +15,6 @@ extern __typeof__(pthread_key_create) pthread_key_create __attribute__((weak));
 extern __typeof__(pthread_key_delete) pthread_key_delete __attribute__((weak));
 extern __typeof__(pthread_setspecific) pthread_setspecific __attribute__((weak));
 extern __typeof__(pthread_attr_destroy) pthread_attr_destroy __attribute__((weak));
-extern __typeof__(pthread_attr_getstack) pthread_attr_getstack __attribute__((weak));
 extern __typeof__(pthread_attr_getstacksize) pthread_attr_getstacksize __attribute__((weak));
 extern __typeof__(pthread_attr_setstacksize) pthread_attr_setstacksize __attribute__((weak));
 extern int pthread_getattr_default_np(pthread_attr_t *attributes) __attribute__((weak));
@@ -134,33 +133,31 @@ static size_t stack_taken(void) {
 /* Attributes for a stack by libc. */
 struct stack {
     pthread_attr_t attributes;
-    bool is_ours; /* otherwise the program's own attributes are to be used */
-    bool owns;    /* the attributes are no copy of others, and to be destroyed */
+    bool is_chosen; /* otherwise the program's own attributes are to be used */
+    bool owns;      /* the attributes are no copy of others, and to be destroyed */
 };
 
 /* One with as much room for the program as it asks for, besides what the bank takes. Returns an error number. */
 static int stack_choose(struct stack *stack, const pthread_attr_t *attributes) {
     pthread_attr_t *ours = &stack->attributes;
+    const pthread_attr_t *asked = attributes == NULL ? ours : attributes;
     size_t bytes;
-    void *address;
-    int why = 0;
-    stack->is_ours = stack->owns = false;
-    if (pthread_attr_getstack == NULL || pthread_attr_getstacksize == NULL || pthread_attr_setstacksize == NULL)
-        return 0;
-    if (attributes == NULL) {
-        if (pthread_getattr_default_np == NULL || pthread_getattr_default_np(ours) != 0)
-            return 0;
-        stack->owns = true;
-    } else if (pthread_attr_getstack(attributes, &address, &bytes) == 0 && (uintptr_t)address + bytes != 0) {
-        why = own_stack_leave_out(attributes, ours);
+    stack->is_chosen = stack->owns = false;
+    if (own_stack_is_named(attributes)) {
+        int why = own_stack_leave_out(attributes, ours);
         if (why != 0)
             return why;
         stack->owns = true;
-    } else {
+    } else if (attributes != NULL) {
         *ours = *attributes; /* by value: the original keeps what it owns */
+    } else if (pthread_getattr_default_np != NULL && pthread_getattr_default_np(ours) == 0) {
+        stack->owns = true;
+    } else {
+        return 0;
     }
-    stack->is_ours = pthread_attr_getstacksize(attributes == NULL ? ours : attributes, &bytes) == 0 &&
-                     pthread_attr_setstacksize(ours, bytes + stack_taken()) == 0;
+    stack->is_chosen = true;
+    if (pthread_attr_getstacksize != NULL && pthread_attr_setstacksize != NULL && pthread_attr_getstacksize(asked, &bytes) == 0)
+        pthread_attr_setstacksize(ours, bytes + stack_taken());
     return 0;
 }
 
@@ -192,7 +189,7 @@ static int create_enlarged(create_function create, pthread_t *thread, const pthr
     struct stack stack;
     int why = stack_choose(&stack, attributes);
     if (why == 0)
-        why = create(thread, stack.is_ours ? &stack.attributes : attributes, start, argument);
+        why = create(thread, stack.is_chosen ? &stack.attributes : attributes, start, argument);
     if (stack.owns && pthread_attr_destroy != NULL)
         pthread_attr_destroy(&stack.attributes);
     return why;

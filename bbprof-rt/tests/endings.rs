@@ -4,7 +4,7 @@ mod support;
 
 use bbprof_format::raw::{Fate, State};
 use std::os::unix::process::ExitStatusExt;
-use support::{Link, PAUSE, assert_end, assert_global, assert_tls, assert_waiting, program, run};
+use support::{Link, assert_end, assert_global, assert_tls, program, run};
 
 /// Runs a scenario in all kinds of links: exit code or signal, thread-local counters 0 to 4, fate.
 #[track_caller]
@@ -50,23 +50,6 @@ fn abort_and_signals() {
     check("abort", Err(6), [1, 100, 0, 0, 0], State::Ended, Fate::Abort);
     check("segv", Err(11), [1, 100, 0, 0, 0], State::Running, Fate::NotSeen);
     check("kill", Err(9), [1, 100, 0, 0, 0], State::Ended, Fate::OwnSignal { signal: 9 });
-}
-
-/// What the process's own handlers count on the way to its end does not look like the work of a thread that waits.
-#[test]
-fn handlers_beside_a_thread_that_waits() {
-    for link in Link::ALL {
-        for (how, code, fate) in
-            [("quick_exit-beside", Some(5), Fate::QuickExit { status: 5 }), ("abort-beside", None, Fate::Abort)]
-        {
-            let run = run(&program(link), &[how]);
-            assert_eq!(run.status.code(), code, "{link:?}: {}", run.stderr);
-            let profile = run.profile();
-            assert_tls(&profile, [1, 100, 100, 0, 1]);
-            assert_end(&profile, State::Ended, fate);
-            assert_waiting(&profile, PAUSE, 1);
-        }
-    }
 }
 
 #[test]

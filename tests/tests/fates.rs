@@ -137,6 +137,7 @@ const ENDS: &[Scenario] = &[
         &["killed by SIGABRT (6) (abort), while 1 other thread waited (1 in read) | but counting went on before it ended"],
     ),
     scenario("thread_comes_to_rest", 128 + 6, &["killed by SIGABRT (6) (abort), while 1 other thread waited (1 in pause)"]),
+    scenario("thread_comes_to_rest_quickly", 5, &["exit 5 (quick_exit), while 1 other thread waited (1 in pause)"]),
     scenario("threads_fault", 128 + 11, &[UNSEEN]).interrupts("victim"),
     scenario("main_ends_first", 0, &["exit 0"]),
     scenario("threads_spin_exit", 7, &["exit 7 | 2 other threads were running when it ended"]).interrupts("spin"),
@@ -451,8 +452,10 @@ fn by_musl(scenario: &Scenario) -> Option<Scenario> {
     Some(Scenario { processes: scenario.processes.iter().map(said).collect::<Vec<_>>().leak(), ..*scenario })
 }
 
-/// What the plain program does not come to the end of with musl, either; what only glibc has; and musl's `daemon` forks once more.
-const WITHOUT_MUSL: [&str; 6] = ["threads_unseen", "threads_wait", "destructor_exits", "ifunc", "coroutines", "becomes_daemon"];
+/// What the plain program does not come to the end of with musl, either; what only glibc has, whose `quick_exit` alone tells when its handlers are done; and
+/// musl's `daemon` forks once more.
+const WITHOUT_MUSL: [&str; 7] =
+    ["thread_comes_to_rest_quickly", "threads_unseen", "threads_wait", "destructor_exits", "ifunc", "coroutines", "becomes_daemon"];
 
 /// In a static program libc's own calls are seen (`execvp` executes /usr/bin/true), and of what leaves handlers jumps alone.
 const UNLIKE_IN_STATIC: [&str; 6] =

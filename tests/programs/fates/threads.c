@@ -227,15 +227,25 @@ static void wake_reader_and_end(int number) {
   sigaddset(&own, number);
   sigprocmask(SIG_UNBLOCK, &own, NULL);
 }
-static void abort_beside_reader(void (*handler)(int)) {
+static void at_end_wait(void) { wake_reader_and_wait(1); }
+static void end_beside_reader(void (*end)(void)) {
   (void)!pipe(world);
-  signal(SIGABRT, handler);
   start(thread_that_reads, NULL);
   until_waiting(1);
-  abort();
+  end();
 }
-void thread_comes_to_rest(void) { abort_beside_reader(wake_reader_and_wait); }
-void thread_goes_on(void) { abort_beside_reader(wake_reader_and_end); }
+void thread_comes_to_rest(void) {
+  signal(SIGABRT, wake_reader_and_wait);
+  end_beside_reader(end_abort);
+}
+void thread_comes_to_rest_quickly(void) {
+  at_quick_exit(at_end_wait);
+  end_beside_reader(end_quickly);
+}
+void thread_goes_on(void) {
+  signal(SIGABRT, wake_reader_and_end);
+  end_beside_reader(end_abort);
+}
 void threads_fault(void) {
   start(thread_that_faults, NULL);
   for (;;)
