@@ -20,6 +20,13 @@ static inline void announce_exit(int status) {
         process_announce(process, FATE_EXIT_AT_ONCE, status, NULL, true);
 }
 
+/* The same where handlers run before, with this frame's address. */
+static inline void expect(enum raw_fate fate, int status, const void *frame) {
+    struct process *process = process_current();
+    if (process != NULL)
+        process_expect(process, fate, status, (uintptr_t)frame);
+}
+
 static inline void take_back(enum raw_fate fate) {
     struct process *process = process_current();
     if (process != NULL)
@@ -43,16 +50,20 @@ static inline bool comes_to_us(int32_t process) {
         return result;                                                                                                             \
     } while (0)
 
-/* A handler of SIGABRT may count, and come back: libc raises the signal again then, with nobody to handle it, in ways that are not seen. So the first
- * of both is raised here. */
-static inline void handle_abort(int (*raise_signal)(int)) {
-    if (!platform_signal_is_handled(SIGNAL_OF_ABORT))
-        return;
-    platform_unblock_signal(SIGNAL_OF_ABORT);
-    raise_signal(SIGNAL_OF_ABORT);
-    platform_reset_signal(SIGNAL_OF_ABORT);
-    announce(FATE_ABORT, 0, NULL);
+/* libc's abort raises SIGABRT, and, where a handler came back, raises it again, with nobody to handle it, in ways that are not seen. So the first
+ * of both is raised here. NULL = it cannot be: who handles the signal may do anything, and the end is not told. */
+static inline void announce_abort(int (*raise_signal)(int), const void *frame) {
+    expect(FATE_ABORT, 0, frame);
+    bool is_handled = platform_signal_is_handled(SIGNAL_OF_ABORT);
+    if (is_handled && raise_signal != NULL) {
+        platform_unblock_signal(SIGNAL_OF_ABORT);
+        raise_signal(SIGNAL_OF_ABORT);
+        platform_reset_signal(SIGNAL_OF_ABORT);
+    }
+    if (!is_handled || raise_signal != NULL)
+        announce(FATE_ABORT, 0, NULL);
 }
+#define FRAME __builtin_frame_address(0)
 
 /* Calls a function of the exec family, whose return is its failure. */
 #define EXEC(path, call)                                                                                                           \

@@ -93,18 +93,28 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     process_unlock(process);
 }
 
+void process_expect(struct process *process, enum raw_fate fate, int status, uintptr_t stack) {
+    if (process->finished || process->pid != platform_process_id())
+        return;
+    process_lock(process);
+    process->expected = (struct expected_end){fate, status, platform_thread_id(), stack};
+    process_unlock(process);
+}
+
+/* libc ends a quick_exit by _exit, and an abort by raise. */
+static bool is_expected(const struct expected_end *expected, enum raw_fate fate, int status) {
+    return (expected->fate == FATE_QUICK_EXIT && fate == FATE_EXIT_AT_ONCE && status == expected->status) ||
+           (expected->fate == FATE_ABORT && fate == FATE_OWN_SIGNAL && status == SIGNAL_OF_ABORT);
+}
+
 void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path, bool for_good) {
     /* vfork's child runs in its parent's memory. */
     if (process->finished || process->pid != platform_process_id())
         return;
     process_lock(process);
-    /* libc ends a quick_exit by _exit, and an abort by raise, behind handlers, which may count: it is called as before, and looked at again. */
-    bool is_part = (process->announced == FATE_QUICK_EXIT && fate == FATE_EXIT_AT_ONCE && process->announced_status == status) ||
-                   (process->announced == FATE_ABORT && fate == FATE_OWN_SIGNAL && status == SIGNAL_OF_ABORT);
-    if (is_part) {
-        fate = process->announced;
-        status = process->announced_status;
-        for_good = false;
+    if (is_expected(&process->expected, fate, status)) {
+        fate = process->expected.fate;
+        status = process->expected.status;
     }
     if (fate != process->announced)
         name_is_taken(process);
@@ -119,7 +129,6 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
     if (exec_path != NULL)
         entries_of_exec(exec_path, raw_log, process);
     process->announced = fate;
-    process->announced_status = status;
     raw_set_interrupted(process, handlers_running(process));
     raw_set_fate(process, fate, status, others_running_at_end(process, others));
     /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */

@@ -167,6 +167,7 @@ void fork_begin_child(struct process *process) {
     process->has_complained = process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = false;
     process->finished = false;
     process->announced = FATE_NOT_SEEN;
+    process->expected.fate = FATE_NOT_SEEN;
     process->interrupted = process->left = 0;
     process->baseline = process->resets = 0;
     uint32_t interrupted = handlers_running(process);

@@ -3,8 +3,8 @@
  * A process that ends within a handler leaves the interrupted activation in the middle of a block, unless it was in a system call; so does a
  * handler that jumps to where it never comes back from. The kernel's frame on the stack tells: user code and stack segments, a plausible
  * instruction pointer and flags, and as return address two instructions that no other function begins with (`mov $15, %rax; syscall`). */
+#include "own_stack.h"
 #include "process.h"
-
 #include "text.h"
 
 #define SEGMENTS 0x002b000000000033u /* ss, fs, gs, cs as the kernel saves them for 64-bit user code */
@@ -97,10 +97,26 @@ static uintptr_t own_stack(void) {
     return ((uintptr_t)__builtin_frame_address(0) + 7) & ~(uintptr_t)7;
 }
 
+/* Programs without threads lack it. */
+extern __typeof__(own_stack_end) own_stack_end __attribute__((weak));
+
+/* Of the calling thread's stack that this is a place on; the place itself where nobody knows, on a context's of the program. */
+static uintptr_t stack_end(uintptr_t at) {
+    uintptr_t end = own_stack_end == NULL ? 0 : own_stack_end(at);
+    return end == 0 ? platform_stack_end(at) : end;
+}
+
+/* A frame may also be what an earlier handler left behind, in an array that nothing was stored in since, or on another context's stack. While a
+ * handler runs, its signal is blocked, which it was not before; or need not be. After a fault of the code itself each is believed, as handlers of
+ * crashes unblock theirs. */
+static bool handler_runs_still(const uint64_t *frame) {
+    return (platform_blocked_signals() & ~frame[MASK]) != 0 || frame[FAULT] != 0 || platform_signals_may_nest();
+}
+
 uint32_t handlers_running(struct process *process) {
-    struct frames found = {NULL, 0, 0};
-    uintptr_t at = own_stack();
-    find_frames((uint64_t *)(void *)process->buffer, BUFFER_BYTES / 8, at, platform_stack_end(at), &found);
+    uintptr_t at = own_stack(), end = stack_end(at);
+    struct frames found = {end == at ? handler_runs_still : NULL, 0, 0};
+    find_frames((uint64_t *)(void *)process->buffer, BUFFER_BYTES / 8, at, end == at ? at + SEARCHED_BYTES : end, &found);
     return found.interrupted;
 }
 
@@ -111,16 +127,15 @@ uint32_t handlers_running_elsewhere(struct process *process, uintptr_t stack) {
     return found.interrupted;
 }
 
-/* A frame may also be what an earlier handler left behind, in an array that nothing was stored in since. While a handler runs, its signal is
- * blocked, which it was not before; or need not be. After a fault of the code itself each is believed, as handlers of crashes unblock theirs. */
-static bool handler_runs_still(const uint64_t *frame) {
-    return (platform_blocked_signals() & ~frame[MASK]) != 0 || frame[FAULT] != 0 || platform_signals_may_nest();
-}
-
 void handlers_leave(struct process *process, uintptr_t target) {
     uint64_t words[PIECE_WORDS]; /* a handler's stack may be small */
     struct frames found = {handler_runs_still, 0, 0};
     uintptr_t at = own_stack();
+    struct expected_end *expected = &process->expected;
+    if (expected->fate != FATE_NOT_SEEN && (target == 0 || target > expected->stack) && expected->thread == platform_thread_id()) {
+        process_revoke(process, expected->fate);
+        expected->fate = FATE_NOT_SEEN;
+    }
     if (target - at < LEAST_FRAME_BYTES)
         return;
     if (at >= readable_from && target <= readable_to && target > at) {
@@ -130,7 +145,10 @@ void handlers_leave(struct process *process, uintptr_t target) {
     /* From the handlers' own stack, if they have one, to that of what they interrupted. */
     for (bool is_first = true; at != 0; is_first = false) {
         bool arrives = target > at && target - at < SEARCHED_BYTES;
-        uintptr_t end = arrives ? target : platform_stack_end(at);
+        uintptr_t end = arrives ? target : stack_end(at);
+        /* Jumps between contexts are frequent, and seldom made by handlers; threads end once. */
+        if (end == at && target == 0)
+            end += SEARCHED_BYTES;
         found.beyond = 0;
         if (find_frames(words, sizeof words / 8, at, end - at < SEARCHED_BYTES ? end : at + SEARCHED_BYTES, &found) && arrives)
             keep_readable(process, at, end);

@@ -46,20 +46,19 @@ static struct {
 
 /* glibc hands the status to these, too. */
 static void behind_quick_exit_handlers(void *argument, int status) {
-    struct process *process = process_current();
     (void)argument;
-    if (process != NULL && process->announced == FATE_QUICK_EXIT)
-        announce(FATE_EXIT_AT_ONCE, status, NULL);
+    announce(FATE_QUICK_EXIT, status, NULL);
 }
 
-/* The first that is registered runs behind all others. */
+/* The first that is registered runs behind all others. Other libcs have no such function. */
+static bool is_told_behind_handlers;
+
 static void register_quick_exit(void) {
     union {
         void (*with_status)(void *, int);
         void (*function)(void *);
     } handler = {behind_quick_exit_handlers};
-    if (__cxa_at_quick_exit != NULL)
-        __cxa_at_quick_exit(handler.function, NULL);
+    is_told_behind_handlers = __cxa_at_quick_exit != NULL && __cxa_at_quick_exit(handler.function, NULL) == 0;
 }
 
 void interposer_prepare(void) {
@@ -95,7 +94,7 @@ void interposer_prepare(void) {
     if (__interceptor_pthread_kill != NULL)
         real.pthread_kill = __interceptor_pthread_kill;
     leaving_prepare();
-    forking_prepare();
+    threading_prepare();
     register_quick_exit();
     __atomic_store_n(&real.prepared, true, __ATOMIC_RELEASE);
 }
@@ -124,16 +123,17 @@ EXPORTED void _Exit(int status) {
 }
 
 EXPORTED void quick_exit(int status) {
-    announce(FATE_QUICK_EXIT, status, NULL);
+    interposer_prepare();
+    expect(FATE_QUICK_EXIT, status, FRAME);
+    if (!is_told_behind_handlers)
+        announce(FATE_QUICK_EXIT, status, NULL);
     if (REAL(quick_exit) != NULL)
         real.quick_exit(status);
     platform_exit(status);
 }
 
 EXPORTED void abort(void) {
-    announce(FATE_ABORT, 0, NULL);
-    if (REAL(raise) != NULL && __interceptor_abort == NULL)
-        handle_abort(real.raise);
+    announce_abort(__interceptor_abort == NULL ? REAL(raise) : NULL, FRAME);
     if (REAL(abort) != NULL)
         real.abort();
     __builtin_trap();
@@ -141,7 +141,7 @@ EXPORTED void abort(void) {
 
 /* glibc's assert, which calls abort within libc. */
 EXPORTED void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function) {
-    announce(FATE_ABORT, 0, NULL);
+    announce_abort(NULL, FRAME);
     if (REAL(assert_fail) != NULL)
         real.assert_fail(assertion, file, line, function);
     __builtin_trap();

@@ -12,7 +12,7 @@ WRAPPED(void, _Exit, int status) {
 }
 
 WRAPPED(void, quick_exit, int status) {
-    announce(FATE_QUICK_EXIT, status, NULL);
+    expect(FATE_QUICK_EXIT, status, FRAME);
     __real_quick_exit(status);
 }
 
@@ -21,8 +21,7 @@ WRAPPED(int, raise, int number) {
 }
 
 WRAPPED(void, abort, void) {
-    announce(FATE_ABORT, 0, NULL);
-    handle_abort(__real_raise);
+    announce_abort(__real_raise, FRAME);
     __real_abort();
 }
 

@@ -16,6 +16,8 @@ extern __typeof__(pthread_self) pthread_self __attribute__((weak));
 extern __typeof__(pthread_attr_init) pthread_attr_init __attribute__((weak));
 extern __typeof__(pthread_attr_getstack) pthread_attr_getstack __attribute__((weak));
 extern __typeof__(pthread_attr_setstack) pthread_attr_setstack __attribute__((weak));
+extern __typeof__(pthread_attr_getstacksize) pthread_attr_getstacksize __attribute__((weak));
+extern __typeof__(pthread_attr_setguardsize) pthread_attr_setguardsize __attribute__((weak));
 extern __typeof__(pthread_attr_getdetachstate) pthread_attr_getdetachstate __attribute__((weak));
 extern __typeof__(pthread_attr_setdetachstate) pthread_attr_setdetachstate __attribute__((weak));
 extern __typeof__(pthread_attr_getinheritsched) pthread_attr_getinheritsched __attribute__((weak));
@@ -46,7 +48,11 @@ static bool find_stack(const pthread_attr_t *attributes, void **address, size_t 
     if (attributes == NULL || pthread_attr_getstack == NULL || pthread_attr_getstack(attributes, address, bytes) != 0)
         return false;
     /* Without one, glibc's address is that far below 0. */
-    return (uintptr_t)*address + *bytes != 0;
+    uintptr_t end = (uintptr_t)*address + *bytes;
+    /* Who says its end alone (pthread_attr_setstackaddr) has as much of it as others have. */
+    if (end != 0 && *bytes == 0 && pthread_attr_getstacksize != NULL && pthread_attr_getstacksize(attributes, bytes) == 0)
+        *address = (void *)(end - *bytes);
+    return end != 0;
 }
 
 bool own_stack_is_named(const pthread_attr_t *attributes) {
@@ -91,6 +97,14 @@ void *own_stack_run(void *own_stack) {
     return result;
 }
 
+static bool is_on(const struct own_stack *own, uintptr_t at) {
+    return at - (uintptr_t)own->address < own->bytes;
+}
+
+uintptr_t own_stack_end(uintptr_t at) {
+    return runs_on != NULL && is_on(runs_on, at) ? (uintptr_t)runs_on->address + runs_on->bytes : 0;
+}
+
 static void copy_schedule(const pthread_attr_t *attributes, pthread_attr_t *ours) {
     int inherits, policy;
     struct sched_param parameters;
@@ -129,9 +143,27 @@ int own_stack_leave_out(const pthread_attr_t *attributes, pthread_attr_t *ours) 
     return 0;
 }
 
+/* A thread's number is where its own block is, and program's thread-local variables are as far from it in each. */
+static const struct own_stack *stack_of(pthread_t thread) {
+    uintptr_t block;
+    __asm__("mov %%fs:0, %0" : "=r"(block));
+    if (pthread_self == NULL || (uintptr_t)pthread_self() != block)
+        return NULL;
+    return *(const struct own_stack **)((uintptr_t)thread + ((uintptr_t)&runs_on - block));
+}
+
 int own_stack_tell(int (*get)(pthread_t, pthread_attr_t *), pthread_t thread, pthread_attr_t *attributes) {
     int why = get(thread, attributes);
-    if (why == 0 && runs_on != NULL && pthread_self != NULL && thread == pthread_self() && pthread_attr_setstack != NULL)
-        why = pthread_attr_setstack(attributes, runs_on->address, runs_on->bytes);
-    return why;
+    const struct own_stack *own = why == 0 ? stack_of(thread) : NULL;
+    void *address;
+    size_t bytes;
+    if (own == NULL || pthread_attr_setstack == NULL || pthread_attr_setguardsize == NULL)
+        return why;
+    /* What it leaves behind, libc destroys on its own. */
+    bool is_left = own == runs_on && pthread_attr_getstack(attributes, &address, &bytes) == 0 &&
+                   (uintptr_t)__builtin_frame_address(0) - (uintptr_t)address < bytes;
+    if (is_left)
+        return 0;
+    pthread_attr_setguardsize(attributes, 0);
+    return pthread_attr_setstack(attributes, own->address, own->bytes);
 }

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct own_stack;
 
@@ -18,10 +19,13 @@ struct own_stack *own_stack_begin(const pthread_attr_t *attributes, void *(*star
 
 void *own_stack_run(void *own);
 
+/* Where the stack by the program ends that the calling thread runs on, if this is a place on it; else 0. */
+uintptr_t own_stack_end(uintptr_t at);
+
 /* Attributes with all but the stack of others, to be destroyed. Returns an error number. */
 int own_stack_leave_out(const pthread_attr_t *attributes, pthread_attr_t *ours);
 
-/* pthread_getattr_np by `get`: of the calling thread, the stack that it runs on. */
+/* pthread_getattr_np by `get`: of a thread on a stack by the program, that one. */
 int own_stack_tell(int (*get)(pthread_t, pthread_attr_t *), pthread_t thread, pthread_attr_t *attributes);
 
 #endif

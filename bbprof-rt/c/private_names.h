@@ -32,7 +32,6 @@
 #define fork_prepare bbprof_fork_prepare
 #define fork_register bbprof_fork_register
 #define fork_unregister bbprof_fork_unregister
-#define forking_prepare bbprof_forking_prepare
 #define handlers_leave bbprof_handlers_leave
 #define handlers_running bbprof_handlers_running
 #define handlers_running_elsewhere bbprof_handlers_running_elsewhere
@@ -49,6 +48,7 @@
 #define others_running_soon bbprof_others_running_soon
 #define others_with_counters bbprof_others_with_counters
 #define own_stack_begin bbprof_own_stack_begin
+#define own_stack_end bbprof_own_stack_end
 #define own_stack_is_named bbprof_own_stack_is_named
 #define own_stack_leave_out bbprof_own_stack_leave_out
 #define own_stack_run bbprof_own_stack_run
@@ -152,6 +152,7 @@
 #define process_complain bbprof_process_complain
 #define process_create bbprof_process_create
 #define process_dump bbprof_process_dump
+#define process_expect bbprof_process_expect
 #define process_finish bbprof_process_finish
 #define process_leave bbprof_process_leave
 #define process_lock bbprof_process_lock
@@ -218,6 +219,7 @@
 #define text_length bbprof_text_length
 #define text_starts_with bbprof_text_starts_with
 #define thread_absorb_own_bank bbprof_thread_absorb_own_bank
+#define threading_prepare bbprof_threading_prepare
 #define threads_create bbprof_threads_create
 #define threads_create_c11 bbprof_threads_create_c11
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 17u
+#define PROCESS_ABI 18u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -98,6 +98,14 @@ struct arena {
     struct arena_chunk *last;
 };
 
+/* What a thread is about to do when handlers have run. */
+struct expected_end {
+    uint32_t fate; /* enum raw_fate; FATE_NOT_SEEN = nothing */
+    int status;
+    int32_t thread;
+    uintptr_t stack;
+};
+
 struct process {
     uint32_t abi;
     struct lock lock;
@@ -118,7 +126,7 @@ struct process {
     bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;
     bool finished;
     uint32_t announced; /* enum raw_fate: the end that the process announced last */
-    int announced_status;
+    struct expected_end expected;
     uint32_t baseline, resets;
     uint32_t at_reset; /* at the last one, or at the fork: other threads that ran | handlers that did << 16 */
     uint32_t threads, num_dumps;
@@ -365,6 +373,8 @@ uint64_t bbprof_thread_block(void);
 #define SIGNAL_OF_ABORT 6
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */
 void process_finish(struct process *process, enum raw_fate fate, int status);
+/* Handlers run on the way to this end, called with this stack pointer, and may do anything: what libc does behind them is announced as that. */
+void process_expect(struct process *process, enum raw_fate fate, int status, uintptr_t stack);
 /* The process is about to end without destructors: says so in the raw profile, which is right as it is. `for_good`: by a system call that comes next. */
 void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path, bool for_good);
 /* It has not ended. */
@@ -375,7 +385,7 @@ void process_leave(struct process *process, uint32_t activations);
 /* interpose_*.c: finds libc's own functions, while that is easy. */
 void interposer_prepare(void);
 void leaving_prepare(void);
-void forking_prepare(void);
+void threading_prepare(void);
 
 /* thread_bank.c */
 /* Counts of the calling thread that are in no segment: it was not started through the interposed pthread_create, or has ended. */

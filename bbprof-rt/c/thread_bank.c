@@ -140,10 +140,10 @@ struct stack {
 /* One with as much room for the program as it asks for, besides what the bank takes. Returns an error number. */
 static int stack_choose(struct stack *stack, const pthread_attr_t *attributes) {
     pthread_attr_t *ours = &stack->attributes;
-    const pthread_attr_t *asked = attributes == NULL ? ours : attributes;
-    size_t bytes;
+    bool is_named = own_stack_is_named(attributes);
+    size_t bytes, usual;
     stack->is_chosen = stack->owns = false;
-    if (own_stack_is_named(attributes)) {
+    if (is_named) {
         int why = own_stack_leave_out(attributes, ours);
         if (why != 0)
             return why;
@@ -156,8 +156,12 @@ static int stack_choose(struct stack *stack, const pthread_attr_t *attributes) {
         return 0;
     }
     stack->is_chosen = true;
-    if (pthread_attr_getstacksize != NULL && pthread_attr_setstacksize != NULL && pthread_attr_getstacksize(asked, &bytes) == 0)
-        pthread_attr_setstacksize(ours, bytes + stack_taken());
+    if (pthread_attr_getstacksize == NULL || pthread_attr_setstacksize == NULL || pthread_attr_getstacksize(attributes == NULL ? ours : attributes, &bytes) != 0)
+        return 0;
+    /* A stack by the program may be larger than memory. What libc runs beside it, destructors, has no more than threads usually have. */
+    if (is_named && pthread_attr_getstacksize(ours, &usual) == 0 && usual < bytes)
+        bytes = usual;
+    pthread_attr_setstacksize(ours, bytes + stack_taken());
     return 0;
 }
 

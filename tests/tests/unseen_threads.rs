@@ -88,6 +88,55 @@ int main(void) {
 }
 ";
 
+/// A library whose constructor waits for threads that call what the runtime interposes, and work of the program's.
+const OPENED: &str = "\
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <threads.h>
+extern void work(void) __attribute__((weak));
+static int num_threads;
+static void *thread(void *x) {
+  pthread_attr_t attributes;
+  num_threads += pthread_getattr_np(pthread_self(), &attributes) == 0;
+  if (work) work();
+  return x;
+}
+static int another(void *x) { return thread(x) != x; }
+int threads(void) { return num_threads; }
+static void *maker(void *x) {
+  thrd_t made;
+  if (thrd_create(&made, another, x) == thrd_success)
+    thrd_join(made, 0);
+  return thread(x);
+}
+__attribute__((constructor)) static void begin(void) {
+  pthread_t made;
+  if (pthread_create(&made, 0, maker, 0) == 0)
+    pthread_join(made, 0);
+}
+";
+
+const OPENING: &str = "\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+static volatile int sink;
+__attribute__((noinline)) void work(void) { sink = sink + 1; }
+int main(int argc, char **argv) {
+  pthread_attr_t attributes;
+  work();
+  void *library = dlopen(argv[1], RTLD_NOW);
+  work();
+  dlopen(\"/nonexistent.so\", RTLD_NOW);
+  pthread_getattr_np(pthread_self(), &attributes);
+  const char *error = dlerror();
+  printf(\"%s; \", error ? error : \"no error\");
+  int (*threads)(void) = library ? (int (*)(void))dlsym(library, \"threads\") : 0;
+  printf(\"%d threads\", threads ? threads() : -1);
+}
+";
+
 struct Program {
     sandbox: Sandbox,
     raw: PathBuf,
@@ -185,4 +234,18 @@ fn many_threads_that_are_left_at_work() {
     let many = Program::new("bbprof-cc", "a.c", MANY, &[]);
     many.run();
     assert_eq!((many.entries("begin"), many.entries("thread")), (Some(400), Some(400)), "{}", many.verify().text());
+}
+
+/// Who opens a library waits for a thread of its constructor: nothing of the runtime may wait for who opens it. Nor is what `dlopen` said forgotten.
+#[test]
+fn threads_of_a_library_that_is_being_opened() {
+    let sandbox = Sandbox::new("opened");
+    sandbox.write("library.c", OPENED);
+    Run::new("clang-22").args(["-O1", "-shared", "-fPIC", "library.c", "-o", "library.so"]).in_folder(sandbox.path()).ok();
+    let program = Program::new("bbprof-cc", "a.c", OPENING, &["-rdynamic"]);
+    let opened = Run::new("timeout").arg("60").arg(program.sandbox.join("program")).arg(sandbox.join("library.so"));
+    let said = opened.env("BBPROF_OUT", &program.raw).in_folder(sandbox.path()).ok().text();
+    assert!(said.starts_with("/nonexistent.so: ") && said.ends_with("; 2 threads"), "{said}");
+    program.verify().expect_code(0);
+    assert_eq!(program.entries("work"), Some(4));
 }

@@ -18,12 +18,23 @@ void ifunc(void) {
 
 /* Stackful coroutines that move between threads. */
 static ucontext_t back, inside;
+static void prepare(void (*function)(void)) {
+  getcontext(&inside);
+  inside.uc_stack.ss_sp = malloc(1 << 16);
+  inside.uc_stack.ss_size = 1 << 16;
+  makecontext(&inside, function, 0);
+}
 OUT_OF_LINE void coroutine(void) {
   TALLY(coroutine);
   for (;;) {
     work(6);
     swapcontext(&inside, &back);
   }
+}
+/* On the stack of a context. */
+void end_interrupted_on_context(void) {
+  prepare(end_interrupted_loop);
+  swapcontext(&back, &inside);
 }
 static void *thread_that_resumes(void *unused) {
   for (unsigned i = 0; i < 5; i++)
@@ -32,10 +43,7 @@ static void *thread_that_resumes(void *unused) {
 }
 OUT_OF_LINE static void coroutine_start(void) { coroutine(); }
 void coroutines(void) {
-  getcontext(&inside);
-  inside.uc_stack.ss_sp = malloc(1 << 16);
-  inside.uc_stack.ss_size = 1 << 16;
-  makecontext(&inside, coroutine_start, 0);
+  prepare(coroutine_start);
   for (unsigned i = 0; i < 4; i++) {
     swapcontext(&back, &inside);
     pthread_join(start(thread_that_resumes, NULL), NULL);
@@ -44,4 +52,5 @@ void coroutines(void) {
 #else
 void ifunc(void) {}
 void coroutines(void) {}
+void end_interrupted_on_context(void) {}
 #endif

@@ -70,6 +70,21 @@ void end_after_abort(void) {
   work(9);
   exit(13);
 }
+/* Ends that handlers jump out of, and another one later. */
+static void leave_and_fault(void (*end)(void)) {
+  signal(SIGABRT, aborted);
+  if (sigsetjmp(recovery, 1) == 0)
+    end();
+  work(9);
+  end_fault();
+}
+static void leave_quick_exit(void) { siglongjmp(recovery, 4); }
+void end_after_abort_was_left(void) { leave_and_fault(end_abort); }
+void end_after_assert_was_left(void) { leave_and_fault(end_assert); }
+void end_after_quick_exit_was_left(void) {
+  at_quick_exit(leave_quick_exit);
+  leave_and_fault(end_quickly);
+}
 void end_recovered(void) {
   stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
   sigaltstack(&stack, NULL);
@@ -168,8 +183,8 @@ static void *thread_that_spins(void *at_once) {
   spin();
   return NULL;
 }
-static pthread_t spinning(void *at_once) {
-  pthread_t thread = start(thread_that_spins, at_once);
+static pthread_t spinning(const pthread_attr_t *attributes, void *at_once) {
+  pthread_t thread = start_with(attributes, thread_that_spins, at_once);
   while (!spins)
     ;
   usleep(3000);
@@ -177,12 +192,22 @@ static pthread_t spinning(void *at_once) {
 }
 void thread_ended_in_handler(void) {
   signal(SIGUSR1, end_this_thread);
-  pthread_t thread = spinning(NULL);
+  pthread_t thread = spinning(NULL, NULL);
   pthread_kill(thread, SIGUSR1);
   pthread_join(thread, NULL);
 }
 void thread_cancelled_at_once(void) {
-  pthread_t thread = spinning((void *)1);
+  pthread_t thread = spinning(NULL, (void *)1);
   pthread_cancel(thread);
+  pthread_join(thread, NULL);
+}
+/* On a stack that the program made for the thread. */
+void end_interrupted_on_own_stack(void) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, malloc(1 << 17), 1 << 17);
+  signal(SIGUSR1, strike);
+  pthread_t thread = spinning(&attributes, NULL);
+  pthread_kill(thread, SIGUSR1);
   pthread_join(thread, NULL);
 }

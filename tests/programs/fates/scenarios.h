@@ -35,7 +35,10 @@ OUT_OF_LINE int leave(unsigned depth, void (*end)(void));
 OUT_OF_LINE unsigned long recurse(unsigned long depth);
 OUT_OF_LINE void spin(void);
 /* In a thread of its own. */
+pthread_t start_with(const pthread_attr_t *attributes, void *(*function)(void *), void *argument);
 pthread_t start(void *(*function)(void *), void *argument);
+/* A child calls daemon, behind something else, and ends in it. */
+void become_daemon(void (*before)(void));
 
 #define SCENARIOS(X)                                                                                                               \
   X(nothing) X(end_exit) X(end_quietly) X(end_quietly_c99) X(end_quickly) X(end_abort) X(end_assert)                       \
@@ -45,6 +48,8 @@ pthread_t start(void *(*function)(void *), void *argument);
   X(end_exec_list) X(end_exec_environment) X(end_exec_file) X(end_exec_path) X(end_after_failed_exec) X(end_fault) X(end_bus)      \
   X(end_counted_loop) X(end_division) X(end_stack) X(end_memory) X(end_cpu) X(end_exit_in_handler) X(end_quiet_in_handler)                             \
   X(end_handler_and_default) X(end_handled) X(end_reported) X(end_after_abort) X(end_recovered) X(end_interrupted_loop)                            \
+  X(end_after_abort_was_left) X(end_after_assert_was_left) X(end_after_quick_exit_was_left)                                        \
+  X(end_interrupted_on_own_stack) X(end_interrupted_on_context)                                                                    \
   X(end_timed_out) X(end_timed_out_elsewhere) X(end_jumped_over_remains) X(thread_ended_in_handler) X(thread_cancelled_at_once) X(threads) \
   X(many_calls) X(short_threads) X(threads_cancelled) X(threads_c11) X(threads_unseen) X(threads_late) X(threads_exit) X(threads_end_quietly)        \
   X(threads_rest) X(threads_barely_begun) X(threads_wait) X(thread_goes_on) X(thread_comes_to_rest) X(thread_comes_to_rest_quickly) \

@@ -53,12 +53,13 @@ static void *thread_that_spins(void *unused) {
   spin();
   return NULL;
 }
-pthread_t start(void *(*function)(void *), void *argument) {
+pthread_t start_with(const pthread_attr_t *attributes, void *(*function)(void *), void *argument) {
   pthread_t thread;
-  if (pthread_create(&thread, NULL, function, argument) != 0)
+  if (pthread_create(&thread, attributes, function, argument) != 0)
     exit(92);
   return thread;
 }
+pthread_t start(void *(*function)(void *), void *argument) { return start_with(NULL, function, argument); }
 void threads(void) {
   pthread_t all[8];
   for (unsigned i = 0; i < 8; i++)
@@ -208,44 +209,40 @@ void threads_wait(void) {
   until_waiting(3);
   exit(27);
 }
-static void wake_reader(int number) {
-  (void)!write(world[1], "", number != 0);
+static void wake_reader(void) {
+  (void)!write(world[1], "", 1);
   while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) == 0)
     sched_yield();
 }
-static void wake_reader_and_wait(int number) {
-  wake_reader(number);
+static void wake_reader_and_wait(void) {
+  wake_reader();
   until_waiting(1);
 }
-/* The end has been announced before, and is not again. */
-static void wake_reader_and_end(int number) {
-  sigset_t own;
-  wake_reader(number);
-  signal(number, SIG_DFL);
-  raise(number);
-  sigemptyset(&own);
-  sigaddset(&own, number);
-  sigprocmask(SIG_UNBLOCK, &own, NULL);
+static void on_abort_wake_and_wait(int number) {
+  (void)number;
+  wake_reader_and_wait();
 }
-static void at_end_wait(void) { wake_reader_and_wait(1); }
-static void end_beside_reader(void (*end)(void)) {
+static void begin_reader(void) {
   (void)!pipe(world);
   start(thread_that_reads, NULL);
   until_waiting(1);
-  end();
 }
 void thread_comes_to_rest(void) {
-  signal(SIGABRT, wake_reader_and_wait);
-  end_beside_reader(end_abort);
+  signal(SIGABRT, on_abort_wake_and_wait);
+  begin_reader();
+  abort();
 }
 void thread_comes_to_rest_quickly(void) {
-  at_quick_exit(at_end_wait);
-  end_beside_reader(end_quickly);
+  at_quick_exit(wake_reader_and_wait);
+  begin_reader();
+  quick_exit(5);
 }
-void thread_goes_on(void) {
-  signal(SIGABRT, wake_reader_and_end);
-  end_beside_reader(end_abort);
+/* The end is announced before the handlers of a fork, and behind them libc ends the process. */
+static void go_on(void) {
+  begin_reader();
+  pthread_atfork(NULL, wake_reader, NULL);
 }
+void thread_goes_on(void) { become_daemon(go_on); }
 void threads_fault(void) {
   start(thread_that_faults, NULL);
   for (;;)
