@@ -1,4 +1,4 @@
-//! Where musl does otherwise than glibc, beyond how programs end (`fates.rs`) and libraries begin (`libraries.rs`).
+//! Where musl does otherwise than glibc, beyond how programs end (`fates`) and libraries begin (`libraries.rs`).
 
 use bbprof_tests::{Exported, MuslImage, Run, Sandbox, for_musl, tool};
 
