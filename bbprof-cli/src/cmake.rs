@@ -20,16 +20,14 @@ pub(crate) fn toolchain_file(installation: &Installation) -> Result<PathBuf> {
          if(NOT CMAKE_CXX_COMPILER)\n  set(CMAKE_CXX_COMPILER \"{bin}/bbprof-c++\")\nendif()\n"
     );
     let chosen = std::env::var_os("BBPROF_CC").filter(|cc| !cc.is_empty());
-    // Without a clang, the compilers say so.
-    if let Ok(clang) = Clang::find(chosen.as_deref(), false) {
-        for (variable, tool) in TOOLS {
-            let Some(program) = program_named(&clang.path, tool)? else { continue };
-            for language in ["C", "CXX"] {
-                // CMake would look for `bbprof-llvm-ar`, after the compiler's name.
-                let variable = format!("CMAKE_{language}_COMPILER_{variable}");
-                let program = quoted(&program);
-                writeln!(text, "set({variable} \"{program}\" CACHE FILEPATH \"{tool} of the clang behind bbprof-cc\")")?;
-            }
+    let clang = Clang::find(chosen.as_deref(), false)?;
+    for (variable, tool) in TOOLS {
+        let Some(program) = program_named(&clang.path, tool)? else { continue };
+        for language in ["C", "CXX"] {
+            // CMake would look for `bbprof-llvm-ar`, after the compiler's name.
+            let variable = format!("CMAKE_{language}_COMPILER_{variable}");
+            let program = quoted(&program);
+            writeln!(text, "set({variable} \"{program}\" CACHE FILEPATH \"{tool} of the clang behind bbprof-cc\")")?;
         }
     }
     let path = cache::root()?.join("cmake").join(cache::name_of([&*text])).join("bbprof.cmake");

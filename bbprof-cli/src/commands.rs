@@ -25,6 +25,7 @@ pub(crate) use output::to_stdout;
 pub(crate) use report::write_run_summary;
 
 use anyhow::Result;
+use std::sync::Arc;
 
 /// `bbprof report ...` and its like; flattened into the command line of `bbprof`.
 #[derive(clap::Subcommand, Debug)]
@@ -45,6 +46,8 @@ pub(crate) enum ProfileCommand {
 /// # Errors
 /// What keeps it from its result; [`crate::exit::Exit::of`] gives the exit code.
 pub(crate) fn run(command: ProfileCommand) -> Result<Outcome> {
+    // With a handler, a file that would be too large (`ulimit -f`) is an error of who writes it, as a full disk is.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     match command {
         ProfileCommand::Report(args) => report::run(&args),
         ProfileCommand::Annotate(args) => annotate::run(&args),

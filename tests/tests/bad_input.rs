@@ -54,6 +54,8 @@ fn compilers_that_are_not_supported() {
     }
     says(&compile("gcc".as_ref()), MISSING, &["gcc", "not a clang", "20 to 22"]);
     says(&compile("/nowhere/clang".as_ref()), MISSING, &["/nowhere/clang", "no such compiler"]);
+    let toolchain = parcel.run(tool("bbprof")).arg("cmake-toolchain").env("BBPROF_CC", "/nowhere/clang").outcome();
+    says(&toolchain, MISSING, &["/nowhere/clang", "no such compiler"]);
     says(&compile("/bin/false".as_ref()), MISSING, &["/bin/false", "not a clang"]);
     let rustc = script(
         &parcel.sandbox,

@@ -157,7 +157,8 @@ fn the_gate() {
     assert!(failed.stderr.contains("regression: "), "{}", failed.stderr);
     gate(&old.raw, &new.raw, &percent(exact + 1)).expect_code(0);
     gate(&new.raw, &old.raw, "0").expect_code(0);
-    gate(&old.raw, &new.raw, "49%=^more$").expect_code(3);
+    let failed = gate(&old.raw, &new.raw, "49 %=^more$").expect_code(3);
+    assert!(failed.stderr.contains(", more than 49% above"), "{}", failed.stderr);
     gate(&old.raw, &new.raw, "50%=^more$").expect_code(0);
     gate(&old.raw, &new.raw, "1000%=fresh").expect_code(3);
     gate(&old.raw, &new.raw, "0=renamed").expect_code(0);

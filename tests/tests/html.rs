@@ -490,23 +490,6 @@ fn tables_go_by_keys_and_sort() {
     assert_no_complaint(&browser);
 }
 
-#[test]
-fn folders_that_are_not_ours_stay_as_they_are() {
-    let sandbox = Sandbox::new("html-folder");
-    let (_, raw) = profiled_page(&sandbox);
-    let kept = sandbox.write("mine/thesis.txt", "years of work");
-    let target = format!("html={}", sandbox.join("mine").display());
-    let refused = Run::new(tool("bbprof")).args(["export", &target]).arg(&raw).outcome().expect_code(2);
-    assert!(refused.stderr.contains("not a report"), "{}", refused.stderr);
-    assert_eq!(std::fs::read_to_string(&kept).expect("it is there"), "years of work");
-    let refused = Run::new(tool("bbprof")).args(["export", "html=-"]).arg(&raw).outcome().expect_code(2);
-    assert!(refused.stderr.contains("--single-file"), "{}", refused.stderr);
-    let page = Run::new(tool("bbprof")).args(["export", "html=-", "--single-file"]).arg(&raw).ok();
-    assert!(page.text().starts_with("<!doctype html>"));
-    let again = Run::new(tool("bbprof")).args(["export", "html=-", "--single-file"]).arg(&raw).ok();
-    assert_eq!(page.stdout, again.stdout, "the same profile gives the same bytes");
-}
-
 /// Every function's blocks and edges in the pieces, unpacked by the browser, are those of the JSON export.
 fn check_pieces(program: &CProgram) {
     let sandbox = Sandbox::new(program.name);

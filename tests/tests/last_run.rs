@@ -22,6 +22,7 @@ extern "C" fn counted(_: i32) {
 
 unsafe extern "C" {
     fn signal(number: i32, handler: extern "C" fn(i32)) -> usize;
+    fn raise(number: i32) -> i32;
 }
 
 fn main() {
@@ -54,6 +55,11 @@ fn main() {
         std::thread::sleep(Duration::from_millis(300));
         println!("interrupted {}", ["never", "once"].get(COUNT.load(Ordering::Relaxed)).unwrap_or(&"twice"));
         std::process::exit(6);
+    }
+    if word == "stop" {
+        unsafe { raise(19) };
+        println!("continued");
+        std::process::exit(9);
     }
     if word == "ignored" {
         let status = std::fs::read_to_string("/proc/self/status").expect("a status");
@@ -133,6 +139,20 @@ fn a_terminals_interrupt_comes_once() {
     let seen = std::fs::read_to_string(sandbox.join("seen")).expect("what the terminal showed");
     assert!(seen.contains("interrupted once"), "{seen}");
     ended_with(&sandbox, 6);
+}
+
+/// Whoever stops itself stops the command, whose shell would wait for it otherwise; and goes on with it.
+#[test]
+fn a_program_that_stops_itself() {
+    let sandbox = package("stops");
+    run(&sandbox, &["-q", "--no-report"], "3").outcome().expect_code(3);
+    let command = format!("{} bbprof run -q --no-report -- stop", tool("cargo-bbprof").display());
+    sandbox.write("shell", &format!("set -m\n{command}\necho shell: $?\nfg\necho shell: $?\n"));
+    let words = ["60", "script", "-qfec", "exec bash shell", "/dev/null"];
+    let seen = Run::new("timeout").args(words).in_folder(sandbox.path()).outcome().expect_code(0).text();
+    let lines: Vec<&str> = seen.lines().map(str::trim).filter(|line| line.starts_with("shell: ") || *line == "continued").collect();
+    assert_eq!(lines, ["shell: 147", "continued", "shell: 9"], "{seen}");
+    ended_with(&sandbox, 9);
 }
 
 /// Whoever asks for the last run while it runs, or when `cargo bbprof` was killed, is not shown the one before.

@@ -10,6 +10,7 @@ use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Origin};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
 
 const TAKEN: [i32; 6] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
@@ -50,12 +51,46 @@ impl ForChild {
                 }
             });
             // Its id stays its own until nobody sends to it any more.
-            let ended = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
+            let ended = wait_for_end(pid);
             stop.close();
             ended
         })?;
         Ok(child.wait()?)
     }
+}
+
+/// Leaves the status to be asked for.
+fn wait_for_end(child: Pid) -> rustix::io::Result<()> {
+    let ask = |options| rustix::io::retry_on_intr(|| waitid(WaitId::Pid(child), options));
+    while ask(WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT)?.is_some_and(|status| status.stopped()) {
+        if ask(WaitIdOptions::STOPPED | WaitIdOptions::NOHANG)?.is_some() && is_in_foreground() {
+            stop_with(child);
+        }
+    }
+    Ok(())
+}
+
+/// A child that stops itself stops us as well, where a shell waits for us: it hears of its own children alone. (Without one, nobody would let us go on again
+/// but who knows of us.)
+fn stop_with(child: Pid) {
+    /// Who goes on with the whole group, as shells do, has done so.
+    const GROUP_GOES_ON: Duration = Duration::from_millis(10);
+    let _ = kill_process(rustix::process::getpid(), Signal::STOP);
+    std::thread::sleep(GROUP_GOES_ON);
+    if is_stopped(child) {
+        let _ = kill_process(child, Signal::CONT);
+    }
+}
+
+/// Does the terminal that we have, if we have one, belong to our group now?
+fn is_in_foreground() -> bool {
+    let owner = std::fs::File::open("/dev/tty").and_then(|terminal| Ok(rustix::termios::tcgetpgrp(terminal)?));
+    owner.is_ok_and(|owner| owner == rustix::process::getpgrp())
+}
+
+fn is_stopped(process: Pid) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    status.lines().any(|line| line.strip_prefix("State:").is_some_and(|state| state.trim().starts_with('T')))
 }
 
 /// The signal, if a process sent it: timers, the terminal and its end are the kernel's.

@@ -106,7 +106,8 @@ impl Limit {
         let right = a.checked_mul(self.scaled).ok_or_else(too_large)?;
         let of = self.functions.as_ref().map_or_else(String::new, |regex| format!(" in functions that match {regex}"));
         Ok((left > right).then(|| {
-            format!("regression: {a} -> {b} instructions{of}, more than {} above", self.text.split('=').next().unwrap_or(""))
+            let percent = self.text.split('=').next().unwrap_or("").trim().trim_end_matches('%').trim_end();
+            format!("regression: {a} -> {b} instructions{of}, more than {percent}% above")
         }))
     }
 }

@@ -159,6 +159,23 @@ fn tell_left_out(name: &str, profile: &Profile, args: &ExportArgs) {
     }
 }
 
+/// Options that change nothing of what is asked for.
+fn tell_unused(exports: &[(&str, Kind, PathBuf)], args: &ExportArgs) {
+    let options = [
+        ("--ir", args.ir, &["json"][..]),
+        ("--test-name", !args.test_name.is_empty(), &["lcov"]),
+        ("--no-markers", args.no_markers, &["lcov", "cobertura"]),
+        ("--toolchain-sources", args.toolchain_sources, &["lcov", "cobertura"]),
+        ("--single-file", args.single_file, &["html"]),
+        ("--path-dag", args.path_dag, &["dot"]),
+    ];
+    for (option, is_given, kinds) in options {
+        if is_given && !exports.iter().any(|(name, ..)| kinds.contains(name)) {
+            tell!("{option} is for {}, and changes nothing here", kinds.join(" and "));
+        }
+    }
+}
+
 /// Its total, in the form that GitLab and others look for in what a job prints.
 fn tell_total(name: &str, CoveredLines { hit, all, .. }: CoveredLines) {
     // In tenths of a percent, rounded down: 100 % is all of them.
@@ -172,6 +189,7 @@ fn tell_total(name: &str, CoveredLines { hit, all, .. }: CoveredLines) {
 
 pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
     let (exports, profiles) = split(&args.words)?;
+    tell_unused(&exports, args);
     let (profile, num_damaged) = load(&profiles, &args.maps)?;
     tell_inexact(&profile);
     if args.path_dag && profile.functions().all(|function| function.num_paths().is_none()) {

@@ -8,6 +8,7 @@ use bbprof_report::{Earlier, ReadSource, write_html_file, write_html_folder};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use tempfile::TempDir;
 
 /// Written into folders that we made, so that a later report may replace an earlier one, and nothing else.
 const OWN_MARK: &str = "data/bbprof-explorer";
@@ -25,14 +26,15 @@ pub(crate) fn write(profile: &Profile, compared: Option<&Compared<'_>>, out: &mu
     with_readers(profile, compared, |earlier, read| write_html_file(profile, earlier, read, out))
 }
 
-/// Writes the explorer to a folder.
+/// Writes the explorer to a folder; an earlier report there stays until the new one is whole.
 pub(crate) fn write_folder(profile: &Profile, compared: Option<&Compared<'_>>, folder: &Path) -> Result<()> {
     if folder.as_os_str() == "-" {
         require!("html=-: a folder cannot go to stdout; add --single-file");
     }
-    prepare(folder)?;
-    let put = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes);
+    let report = prepare(folder)?;
+    let put = |name: &str, bytes: &[u8]| fs::write(report.path().join(name), bytes);
     with_readers(profile, compared, |earlier, read| write_html_folder(profile, earlier, read, put))
+        .and_then(|()| place(&report, folder))
         .with_context(|| format!("{}: cannot be written", folder.display()))
 }
 
@@ -52,18 +54,46 @@ fn with_readers(
     written
 }
 
-/// An empty folder with our mark in it; an earlier report in it goes.
-fn prepare(folder: &Path) -> Result<()> {
+/// How the folders begin in which reports are made.
+const NEW: &str = ".new-";
+
+/// A folder within the one that is asked for, for the report to be made in. Both have our mark.
+fn prepare(folder: &Path) -> Result<TempDir> {
     let cannot = || format!("{}: cannot be made", folder.display());
     if folder.is_file() {
         require!("{}: is a file; html= names a folder, unless --single-file is given", folder.display());
     }
     if folder.join(OWN_MARK).is_file() {
-        fs::remove_dir_all(folder.join("data")).with_context(cannot)?;
+        remove_unfinished(folder).with_context(cannot)?;
     } else if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
         require!("{}: holds files that are not a report of bbprof's; name another folder or empty it", folder.display());
     }
-    fs::create_dir_all(folder.join("data")).with_context(cannot)?;
+    mark(folder).with_context(cannot)?;
+    let report = tempfile::Builder::new().prefix(NEW).tempdir_in(folder).with_context(cannot)?;
+    mark(report.path()).with_context(cannot)?;
+    Ok(report)
+}
+
+fn mark(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder.join("data"))?;
     fs::write(folder.join(OWN_MARK), "bbprof export html replaces the reports in folders that have this file.\n")
-        .with_context(cannot)
+}
+
+/// What an export left that was killed.
+fn remove_unfinished(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(NEW) {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// The report, which is whole, takes the place of an earlier one.
+fn place(report: &TempDir, folder: &Path) -> io::Result<()> {
+    let made = |name: &str| report.path().join(name);
+    fs::rename(folder.join("data"), made("replaced"))?;
+    fs::rename(made("data"), folder.join("data"))?;
+    fs::rename(made("index.html"), folder.join("index.html"))
 }
