@@ -147,7 +147,7 @@ fn a_program_that_stops_itself() {
     let sandbox = package("stops");
     run(&sandbox, &["-q", "--no-report"], "3").outcome().expect_code(3);
     let command = format!("{} bbprof run -q --no-report -- stop", tool("cargo-bbprof").display());
-    sandbox.write("shell", &format!("set -m\n{command}\necho shell: $?\nfg\necho shell: $?\n"));
+    sandbox.write("shell", format!("set -m\n{command}\necho shell: $?\nfg\necho shell: $?\n"));
     let words = ["60", "script", "-qfec", "exec bash shell", "/dev/null"];
     let seen = Run::new("timeout").args(words).in_folder(sandbox.path()).outcome().expect_code(0).text();
     let lines: Vec<&str> = seen.lines().map(str::trim).filter(|line| line.starts_with("shell: ") || *line == "continued").collect();
