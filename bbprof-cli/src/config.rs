@@ -140,7 +140,7 @@ impl Settings {
             if path.is_file() {
                 let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
                 return match toml::from_str::<Self>(&text) {
-                    Ok(settings) => Ok(settings.relative_to(folder)),
+                    Ok(settings) => settings.checked(&path.display().to_string()).map(|settings| settings.relative_to(folder)),
                     Err(error) => require!("{}: {}", path.display(), error.to_string().trim_end()),
                 };
             }
@@ -153,10 +153,19 @@ impl Settings {
         match metadata.get("bbprof") {
             None => Ok(Self::default()),
             Some(value) => match serde_json::from_value::<Self>(value.clone()) {
-                Ok(settings) => Ok(settings.relative_to(manifest.parent().unwrap_or(manifest))),
+                Ok(settings) => {
+                    let settings = settings.checked(&format!("{} [{table}]", manifest.display()))?;
+                    Ok(settings.relative_to(manifest.parent().unwrap_or(manifest)))
+                }
                 Err(error) => require!("{} [{table}]: {error}", manifest.display()),
             },
         }
+    }
+
+    /// Refuses, by the name of the place that they were read from, patterns that cannot be.
+    fn checked(self, place: &str) -> Result<Self> {
+        self.filters().check(&format!("{place}: "))?;
+        Ok(self)
     }
 
     /// What the plugin is told of them.
@@ -169,7 +178,7 @@ impl Settings {
             without: self.without.clone(),
             with: self.with.clone(),
             ir: self.ir.unwrap_or_default(),
-            filters: self.filters()?,
+            filters: self.filters_checked()?,
             weights: self.frequencies()?,
             ..PluginOptions::default()
         })
@@ -194,15 +203,19 @@ impl Settings {
         self.path_array.map(|array| path_array(&array.to_string())).transpose()
     }
 
-    /// The filters, checked.
-    fn filters(&self) -> Result<Filters> {
-        let filters = Filters {
+    fn filters(&self) -> Filters {
+        Filters {
             include_fn: self.include.clone(),
             exclude_fn: self.exclude_fn.clone(),
             include_file: self.include_file.clone(),
             exclude_file: self.exclude_file.clone(),
-        };
-        filters.check()?;
+        }
+    }
+
+    /// The filters, checked: those that were read from files have been before.
+    fn filters_checked(&self) -> Result<Filters> {
+        let filters = self.filters();
+        filters.check("--")?;
         Ok(filters)
     }
 

@@ -151,7 +151,7 @@ fn options_that_do_not_exist() {
     let cc = |word: &str| parcel.run(tool("bbprof-cc")).args(["-c", "main.c", word]).outcome();
     says(&cc("--bbprof-counters=most"), MISSING, &["--bbprof-counters=most", "edges"]);
     says(&cc("--bbprof-color=1"), MISSING, &["--bbprof-color=1"]);
-    says(&cc("--bbprof-include=("), MISSING, &["("]);
+    says(&cc("--bbprof-include=("), MISSING, &["--bbprof-include (: "]);
     let bbprof = |words: &[&str]| parcel.run(tool("bbprof")).args(words).outcome();
     says(&bbprof(&["export", "odt=x"]), MISSING, &["odt", "json"]);
     says(&bbprof(&["export", "json="]), MISSING, &["json=", "path"]);
@@ -159,6 +159,9 @@ fn options_that_do_not_exist() {
     says(&bbprof(&["verify"]), MISSING, &["no profile", "run the program first"]);
     parcel.sandbox.write("src/bbprof.toml", "counter = \"check\"\n");
     says(&bbprof(&["env", "--sh"]), MISSING, &["bbprof.toml", "counter"]);
+    parcel.sandbox.write("src/bbprof.toml", "exclude-fn = \"(\"\n");
+    says(&bbprof(&["env", "--sh"]), MISSING, &["bbprof.toml: exclude-fn (: ", "unclosed"]);
+    says(&cc("-O1"), MISSING, &["bbprof.toml: exclude-fn (: ", "unclosed"]);
 }
 
 /// An object with one field of its manifest changed.

@@ -92,7 +92,7 @@ impl Arguments {
             arguments.words.windows(2).filter(|pair| pair[0] == "-target").map(|pair| pair[1].to_string_lossy().into_owned());
         arguments.foreign = targets.rfind(|target| !is_supported(target)).or(arguments.foreign);
         arguments.prefixes = prefixes(&arguments.words)?;
-        arguments.options.filters.check()?;
+        arguments.options.filters.check("--bbprof-")?;
         arguments.is_plain |= arguments.clang.is_empty() || arguments.is_verbose && !arguments.has_input;
         arguments.reads_headers |= !arguments.is_plain;
         if !arguments.is_plain {

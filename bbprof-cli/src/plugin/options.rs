@@ -135,8 +135,8 @@ impl Filters {
         .flat_map(|(key, values)| values.iter().map(move |value| (key, value)))
     }
 
-    /// Refuses a regular expression or glob that cannot be read, before a compiler meets it.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses a regular expression or glob that cannot be read, before a compiler meets it. What stands before the option's name says where it came from.
+    pub(crate) fn check(&self, before: &str) -> Result<()> {
         for (key, value) in self.lines() {
             let error = if key.ends_with("-file") {
                 globset::Glob::new(value).err().map(|e| e.to_string())
@@ -144,10 +144,10 @@ impl Filters {
                 regex::Regex::new(value).err().map(|e| e.to_string())
             };
             if let Some(error) = error {
-                require!("--{key} {value}: {error}");
+                require!("{before}{key} {value}: {error}");
             }
             if value.contains('\n') {
-                require!("--{key} {value:?}: a pattern is one line");
+                require!("{before}{key} {value:?}: a pattern is one line");
             }
         }
         Ok(())
@@ -210,8 +210,8 @@ mod tests {
     #[test]
     fn bad_patterns_are_named() {
         let filters = Filters { exclude_fn: vec!["(".into()], ..Default::default() };
-        assert!(filters.check().unwrap_err().to_string().starts_with("--exclude-fn (: "));
+        assert!(filters.check("--").unwrap_err().to_string().starts_with("--exclude-fn (: "));
         let filters = Filters { include_file: vec!["[".into()], ..Default::default() };
-        assert!(filters.check().is_err());
+        assert!(filters.check("--").is_err());
     }
 }
