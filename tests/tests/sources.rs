@@ -1,6 +1,8 @@
 //! Sources that are not what was compiled, or cannot be read: no report shows another text as the program's.
 
 use bbprof_tests::{Outcome, Parcel, ProfiledRun, Run, Sandbox, tool};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// A parcel, built with these options, and a profile of it.
@@ -32,6 +34,20 @@ fn sources_that_are_pipes() {
     let trace = format!("lcov={}", sandbox.join("trace.info").display());
     let exported = Run::new(tool("bbprof")).args(["export", &pages, &trace]).arg(&raw).ok();
     assert!(exported.stderr.contains("lcov: TOTAL 2 of 2 lines 100.0%"), "{}", exported.stderr);
+}
+
+/// Names are kept as text.
+#[test]
+fn sources_whose_names_are_no_text() {
+    let sandbox = Sandbox::new("bytes");
+    let folder = sandbox.path().join(OsStr::from_bytes(b"sources\xff"));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("a.c"), "int main(void) {\n  return 0;\n}\n").unwrap();
+    Run::new(tool("bbprof-cc")).args(["-O0", "a.c", "-o", "a"]).in_folder(&folder).ok();
+    let raw = sandbox.join("a.bbraw");
+    Run::new(folder.join("a")).env("BBPROF_OUT", &raw).ok();
+    let annotated = Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg("main").ok();
+    assert!(annotated.text().contains("source not shown: the name is not UTF-8"), "{}", annotated.text());
 }
 
 /// The compiler noted what it read: nothing else is the source, and that is, whenever it was written.

@@ -17,7 +17,13 @@ impl Source {
     /// # Errors
     /// When it cannot be read, or is no regular file.
     pub(super) fn read(path: &str) -> io::Result<Self> {
-        let metadata = std::fs::metadata(path)?;
+        let metadata = match std::fs::metadata(path) {
+            // Compilers write names as they are, and we keep text.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && path.contains(char::REPLACEMENT_CHARACTER) => {
+                return Err(io::Error::new(error.kind(), "the name is not UTF-8"));
+            }
+            metadata => metadata?,
+        };
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
