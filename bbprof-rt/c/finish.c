@@ -131,9 +131,12 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
     process->announced = fate;
     raw_set_interrupted(process, handlers_running(process));
     raw_set_fate(process, fate, status, others_running_at_end(process, others));
-    /* Nothing comes behind _exit, not even a signal's handler: the lock is kept. */
-    if (for_good && others == 0 && pool_take(process))
+    /* Nothing comes behind _exit, not even a signal's handler, but what a preloaded library has in its place. */
+    if (for_good && others == 0 && pool_take(process)) {
+        process->finished = true;
+        process_unlock_for_good(process);
         return;
+    }
     process_unlock(process);
 }
 

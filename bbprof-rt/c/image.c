@@ -25,19 +25,25 @@ static int find_path(struct dl_phdr_info *info, size_t size, void *context) {
     return 0;
 }
 
-/* Absolute, as far as it can be told. */
-static const char *path_of(struct process *process, const struct bbprof_image *record) {
+const char *image_name(const struct bbprof_image *record) {
     if ((record->flags & BBPROF_FLAG_LIBRARY) == 0 || dl_iterate_phdr == NULL)
-        return process->executable;
+        return NULL;
     struct path_search search = {(uintptr_t)record, ""};
     dl_iterate_phdr(find_path, &search);
+    return search.path;
+}
+
+/* Absolute, as far as it can be told. */
+static const char *path_of(struct process *process, const char *name) {
+    if (name == NULL)
+        return process->executable;
     char *absolute = process->path_scratch[0];
     struct text text = text_in(absolute, sizeof process->path_scratch[0]);
-    if (search.path[0] != '/') {
+    if (name[0] != '/') {
         text.length = platform_working_directory(absolute, text.size);
         text_add(&text, "/");
     }
-    text_add(&text, search.path);
+    text_add(&text, name);
     char *copy = process_allocate(process, text.length + 1);
     if (copy == NULL)
         return "";
@@ -89,8 +95,8 @@ static struct image *create(struct process *process, const struct bbprof_image *
     return image;
 }
 
-struct image *image_join(struct process *process, struct bbprof_image *record) {
-    const char *path = path_of(process, record);
+struct image *image_join(struct process *process, struct bbprof_image *record, const char *name) {
+    const char *path = path_of(process, name);
     struct image *image = find_unloaded(process, record, path);
     if (image == NULL)
         image = create(process, record, path);

@@ -84,6 +84,10 @@ void process_unlock(struct process *process) {
     platform_restore_signals(signals);
 }
 
+void process_unlock_for_good(struct process *process) {
+    release(&process->lock);
+}
+
 #define PAUSE_NS 1000000u
 #define SHORT_PAUSE_NS 20000u /* while the holder does nothing but what it must */
 #define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */

@@ -126,6 +126,8 @@ uintptr_t platform_jump_target(const void *environment, uintptr_t at);
 /* Where the stack ends that this address is on, as far as can be told; else the address itself. */
 uintptr_t platform_stack_end(uintptr_t at);
 void platform_exit(int status) __attribute__((noreturn));
+/* Ends the calling thread, the last, with the status of the first, which ended before: some kernels take the process's from one, some from the other. */
+void platform_exit_as_first_thread(void) __attribute__((noreturn));
 /* Sleeps while *word is `value`, until woken or for no reason. */
 void platform_wait(uint32_t *word, uint32_t value);
 void platform_wake(uint32_t *word);

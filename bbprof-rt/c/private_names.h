@@ -38,6 +38,7 @@
 #define image_adopt_storage bbprof_image_adopt_storage
 #define image_join bbprof_image_join
 #define image_leave bbprof_image_leave
+#define image_name bbprof_image_name
 #define interposer_prepare bbprof_interposer_prepare
 #define leaving_prepare bbprof_leaving_prepare
 #define note_for_good bbprof_note_for_good
@@ -78,6 +79,7 @@
 #define platform_error_text bbprof_platform_error_text
 #define platform_executable bbprof_platform_executable
 #define platform_exit bbprof_platform_exit
+#define platform_exit_as_first_thread bbprof_platform_exit_as_first_thread
 #define platform_extend bbprof_platform_extend
 #define platform_first_stack_end bbprof_platform_first_stack_end
 #define platform_handle_signal bbprof_platform_handle_signal
@@ -163,6 +165,7 @@
 #define process_return_memory bbprof_process_return_memory
 #define process_revoke bbprof_process_revoke
 #define process_unlock bbprof_process_unlock
+#define process_unlock_for_good bbprof_process_unlock_for_good
 #define process_unlock_in_block bbprof_process_unlock_in_block
 #define raw_abandon bbprof_raw_abandon
 #define raw_append bbprof_raw_append

@@ -162,6 +162,8 @@ static inline struct process *process_current(void) {
 /* lock.c */
 void process_lock(struct process *process);
 void process_unlock(struct process *process);
+/* By who ends the process at once: signals stay blocked. */
+void process_unlock_for_good(struct process *process);
 /* At the process's end, maybe in the last destructors. */
 void process_lock_at_end(struct process *process);
 /* In the middle of a block. False: handlers of a fork hold the lock, and seem to wait for the caller. Then nothing is locked. */
@@ -199,7 +201,10 @@ void path_of_dump(struct process *process, char *path, size_t size, uint64_t num
 void path_insert_number(char *path, size_t size, const char *from, const char *what, uint64_t number);
 
 /* image.c */
-struct image *image_join(struct process *process, struct bbprof_image *record);
+/* The name that the dynamic loader has for a library; NULL = of the program. Not to be asked with the lock held: whoever lists libraries keeps the loader's
+ * lock, and may ask for ours. */
+const char *image_name(const struct bbprof_image *record);
+struct image *image_join(struct process *process, struct bbprof_image *record, const char *name);
 /* The calling thread owns the image's own storage of the bank: maps its first segment there. */
 void image_adopt_storage(struct process *process, struct image *image);
 void image_leave(struct process *process, struct bbprof_image *record);

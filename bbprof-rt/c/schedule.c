@@ -79,10 +79,23 @@ static void on_signal(int number) {
 }
 
 #ifdef BBPROF_RT_EXEC
+#define LOOK_NS UINT64_C(500000000)
+
+/* False: all others have gone, by bare system calls, and the process with them but for the caller. */
+static bool sleep_beside_others(const struct process *process) {
+    for (uint64_t left = process->dump_period_ns; left != 0;) {
+        uint64_t some = left < LOOK_NS ? left : LOOK_NS;
+        platform_sleep(some);
+        left -= some;
+        if (platform_living_threads(process->helper) == 0)
+            return false;
+    }
+    return true;
+}
+
 static void dump_periodically(void *context) {
     struct process *process = context;
-    for (;;) {
-        platform_sleep(process->dump_period_ns);
+    while (sleep_beside_others(process)) {
         process_lock(process);
         bool finished = process->finished;
         if (!finished)
@@ -91,6 +104,7 @@ static void dump_periodically(void *context) {
         if (finished)
             return;
     }
+    platform_exit_as_first_thread();
 }
 #endif
 

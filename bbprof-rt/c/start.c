@@ -195,6 +195,7 @@ static void start(int argc, char **argv, char **environment) {
         process = process_create(environment, record);
     if (process == NULL)
         return;
+    const char *name = image_name(record);
     process_lock(process);
     process->forks_wait_for_end = !is_glibc();
     if (first)
@@ -202,7 +203,7 @@ static void start(int argc, char **argv, char **environment) {
 #ifdef BBPROF_RT_EXEC
     process->has_program = true;
 #endif
-    record->image = image_join(process, record);
+    record->image = image_join(process, record, name);
     if (record->image != NULL)
         image_adopt_storage(process, record->image);
     if (first)

@@ -389,3 +389,21 @@ fn beside_snapshots_of_its_processes() {
     assert_eq!(steps(&sandbox), told);
     assert_eq!(Exported::of(&snapshots[..1]).entries("step"), Some(CALLS), "the child's own");
 }
+
+/// A preloaded library has an `_exit` of its own, which waits for a thread.
+#[test]
+fn an_exit_of_others_behind_ours() {
+    const LIBRARY: &str = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <pthread.h>\nstatic void *thread(void *x) { return x; }\n\
+        void _exit(int status) {\n  pthread_t made;\n  if (pthread_create(&made, 0, thread, 0) == 0)\n    pthread_join(made, 0);\n  \
+        ((void (*)(int))dlsym(RTLD_NEXT, \"_exit\"))(status);\n  for (;;) ;\n}\n";
+    let sandbox = Sandbox::new("pool-exit");
+    std::fs::create_dir(sandbox.join("raw")).unwrap();
+    sandbox.write("exit.c", LIBRARY);
+    sandbox.write("main.c", "#include <unistd.h>\nint main(void) { _exit(5); }\n");
+    Run::new("clang-22").args(["-O1", "-shared", "-fPIC", "exit.c", "-o", "exit.so"]).in_folder(sandbox.path()).ok();
+    Run::new(tool("bbprof-cc")).args(["-O1", "main.c", "-o", "main"]).in_folder(sandbox.path()).ok();
+    let run =
+        Run::new("timeout").args(["-s", "KILL", "60", "env", "LD_PRELOAD=./exit.so", "./main"]).env("BBPROF_OUT", "raw/%m.bbraw");
+    run.in_folder(sandbox.path()).outcome().expect_code(5);
+    assert_eq!(pool(&sandbox).1, [(Fate::ExitAtOnce { status: 5 }, 1)]);
+}

@@ -137,6 +137,39 @@ int main(int argc, char **argv) {
 }
 ";
 
+/// A library that another thread opens and closes all the time, while threads come that count first in the callback of who lists all libraries.
+const LISTING: &str = "\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+extern int work(int);
+static atomic_int stop, listed;
+static int visit(struct dl_phdr_info *info, size_t size, void *x) { work(4); listed++; return 1; }
+static void *list(void *x) { dl_iterate_phdr(visit, x); return x; }
+static void *lister(void *x) {
+  while (!stop) {
+    pthread_t made;
+    pthread_create(&made, 0, list, x);
+    pthread_join(made, 0);
+  }
+  return x;
+}
+int main(int argc, char **argv) {
+  pthread_t made;
+  pthread_create(&made, 0, lister, 0);
+  for (int i = 0; i < 1000; i++) {
+    void *library = dlopen(argv[1], RTLD_NOW);
+    if (!library) return 1;
+    dlclose(library);
+  }
+  stop = 1;
+  pthread_join(made, 0);
+  return listed == 0;
+}
+";
+
 struct Program {
     sandbox: Sandbox,
     raw: PathBuf,
@@ -217,6 +250,26 @@ fn a_thrd_create_of_the_programs_own() {
     own.run();
     own.verify().expect_code(0);
     assert_eq!((own.entries("work"), own.entries("thrd_create")), (Some(2000), Some(20)));
+}
+
+/// Who lists libraries keeps the loader's lock meanwhile.
+#[test]
+fn threads_that_begin_while_libraries_are_listed() {
+    let sandbox = Sandbox::new("listed");
+    sandbox.write("worker.c", "int work(int x) { return x * 7 + 1; }\n");
+    sandbox.write("other.c", "int other(int x) { return x * 7 + 1; }\n");
+    sandbox.write("main.c", LISTING);
+    let compile = |driver: PathBuf, words: &[&str]| {
+        Run::new(driver).args(["-O1", "-g", "-w", "-fPIC"]).args(words).in_folder(sandbox.path()).ok();
+    };
+    compile(tool("bbprof-cc"), &["-shared", "worker.c", "-o", "libworker.so"]);
+    compile(tool("bbprof-cc"), &["-shared", "other.c", "-o", "libother.so"]);
+    for driver in [tool("bbprof-cc"), "clang-22".into()] {
+        compile(driver, &["main.c", "./libworker.so", "-o", "main"]);
+        let run = Run::new("timeout").args(["-s", "KILL", "60", "./main", "./libother.so"]);
+        run.env("BBPROF_OUT", sandbox.join("run.bbraw")).in_folder(sandbox.path()).ok();
+        Run::new(tool("bbprof")).arg("verify").arg(sandbox.join("run.bbraw")).ok();
+    }
 }
 
 /// The sanitizer makes a thread that executes nothing of the program.

@@ -117,3 +117,13 @@ fn snapshots_count_once() {
         assert!(Run::new("sh").args(["-c", &piped]).ok().text().contains("work"), "{how}");
     }
 }
+
+/// The thread that dumps from time to time does not keep a process alive, whose code is that of its last thread.
+#[test]
+fn dumps_end_with_the_last_thread() {
+    let sandbox = Sandbox::new("last-thread");
+    sandbox.write("main.c", "#include <sys/syscall.h>\n#include <unistd.h>\nint main(void) { syscall(SYS_exit, 3); }\n");
+    Run::new(tool("bbprof-cc")).args(["-w", "main.c", "-o", "main"]).in_folder(sandbox.path()).ok();
+    let run = Run::new("timeout").args(["-s", "KILL", "60", "./main"]).env("BBPROF_DUMP", "every:100s").in_folder(sandbox.path());
+    run.outcome().expect_code(3);
+}
