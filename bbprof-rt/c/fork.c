@@ -45,6 +45,13 @@ static void give_back(struct process *process) {
     }
 }
 
+void fork_leave(struct process *process, struct image *image) {
+    if (image->withheld.delta == NULL)
+        return;
+    image->withheld.delta = NULL;
+    process_lock_leave_fork(process);
+}
+
 /* A library that another thread is unloading: its handlers may go at any time now, and those of the others do. It does not leave while the lock is held. */
 static bool has_left(void) {
     return !__bbprof_image.image->loaded;
@@ -65,13 +72,12 @@ static void prepare(void) {
     struct process *process = process_current();
     if (process == NULL)
         return;
-    process_lock(process);
+    process_lock_to_fork(process);
     if (has_left()) {
         process_unlock(process);
         return;
     }
-    process->forking_thread = platform_thread_id();
-    process->is_forking = true;
+    process_lock_for_fork(process);
     if (!process->has_program)
         withhold(__bbprof_image.image);
 }
@@ -81,7 +87,7 @@ static void in_parent(void) {
     if (process == NULL || has_left())
         return;
     give_back(process);
-    process->is_forking = false;
+    process_lock_behind_fork(process);
     if (process->has_refused)
         note_for_good(process, NOTE_THREAD_IN_FORK);
     process->has_refused = false;
@@ -154,9 +160,9 @@ static void tell_forebear(struct process *process, struct raw_header *forebears)
 }
 
 void fork_begin_child(struct process *process) {
-    process_lock_inherit(process);
+    bool was_changing = process_lock_inherit(process);
     give_back(process);
-    process->is_forking = process->has_refused = false;
+    process->has_refused = false;
     process->pid = platform_process_id();
     process->parent_pid = platform_parent_id();
     process->start_ticks = platform_start_ticks();
@@ -184,6 +190,8 @@ void fork_begin_child(struct process *process) {
         restart_bank(process, image, BANK_GLOBAL);
         path_tables_restart(process, image, interrupted != 0);
     }
+    if (was_changing)
+        note_for_good(process, NOTE_THREAD_IN_FORK);
     raw_publish(process);
     tell_forebear(process, forebears);
     if (process->helper != 0)

@@ -38,14 +38,18 @@ static void acquire(uint32_t *state) {
     if (acquire_at_once(state))
         return;
     while (__atomic_exchange_n(state, CONTENDED, __ATOMIC_ACQUIRE) != FREE)
-        platform_wait(state, CONTENDED);
+        platform_wait(state, CONTENDED, 0);
+}
+
+static void release_state(uint32_t *state) {
+    if (__atomic_exchange_n(state, FREE, __ATOMIC_RELEASE) == CONTENDED)
+        platform_wake(state);
 }
 
 static void release(struct lock *lock) {
     tell_unlocking(lock);
     __atomic_store_n(&lock->owner, 0, __ATOMIC_RELAXED);
-    if (__atomic_exchange_n(&lock->state, FREE, __ATOMIC_RELEASE) == CONTENDED)
-        platform_wake(&lock->state);
+    release_state(&lock->state);
 }
 
 static void own(struct lock *lock, uint64_t signals, uint32_t depth) {
@@ -55,28 +59,86 @@ static void own(struct lock *lock, uint64_t signals, uint32_t depth) {
     lock->signals = signals;
 }
 
-static void take(struct lock *lock, uint64_t signals, uint32_t depth) {
-    acquire(&lock->state);
-    own(lock, signals, depth);
+/* NULL = neither. */
+static struct lock *held_by_caller(struct process *process) {
+    int32_t caller = platform_thread_id();
+    if (__atomic_load_n(&process->lock.owner, __ATOMIC_RELAXED) == caller)
+        return &process->lock;
+    return __atomic_load_n(&process->guests.owner, __ATOMIC_RELAXED) == caller ? &process->guests : NULL;
 }
 
-static bool is_held_by_caller(const struct lock *lock) {
-    return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == platform_thread_id();
+#define PAUSE_NS 1000000u
+#define SHORT_PAUSE_NS 20000u /* while the holder does nothing but what it must */
+#define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
+#define PAUSES_OF_THE_NEXT 20u /* of a process whose forks have waited for others before */
+
+static bool fork_holds(const struct process *process) {
+    return __atomic_load_n(&process->is_forking, __ATOMIC_RELAXED) &&
+           __atomic_load_n(&process->lock.owner, __ATOMIC_RELAXED) == process->forking_thread;
+}
+
+/* False: a fork holds it for so long that it seems to wait for the caller: libc, or a handler of the program's, for a lock that the caller has. */
+static bool acquire_beside_forks(struct process *process) {
+    uint32_t *state = &process->lock.state;
+    if (acquire_at_once(state))
+        return true;
+    unsigned patience = __atomic_load_n(&process->had_guests, __ATOMIC_RELAXED) ? PAUSES_OF_THE_NEXT : PAUSES_OF_A_FORK;
+    for (unsigned pauses = 0; __atomic_exchange_n(state, CONTENDED, __ATOMIC_ACQUIRE) != FREE;) {
+        pauses = fork_holds(process) ? pauses + 1 : 0;
+        if (pauses > patience || (pauses != 0 && __atomic_load_n(&process->has_guests, __ATOMIC_RELAXED)))
+            return false;
+        platform_wait(state, CONTENDED, PAUSE_NS);
+    }
+    return true;
+}
+
+static bool takes_part_in_fork(void) {
+    return __bbprof_image.image != NULL && __bbprof_image.image->withheld.delta != NULL;
+}
+
+/* Between its handlers a fork has nothing in hand: who cannot wait for it goes in beside it, one at a time. It does not come to its end, nor does
+ * the forking thread to anything of ours, while one is in. The last library with handlers in the fork has to stay. */
+static void take(struct process *process, uint64_t signals, uint32_t depth, bool may_be_last) {
+    while (!acquire_beside_forks(process)) {
+        acquire(&process->guests.state);
+        bool holds = fork_holds(process), has_to_stay = may_be_last && takes_part_in_fork() && process->depth_of_fork <= 1;
+        if (holds && !has_to_stay) {
+            __atomic_store_n(&process->has_guests, true, __ATOMIC_RELAXED);
+            __atomic_store_n(&process->had_guests, true, __ATOMIC_RELAXED);
+            own(&process->guests, signals, depth);
+            return;
+        }
+        release_state(&process->guests.state);
+        if (holds) {
+            acquire(&process->lock.state);
+            break;
+        }
+    }
+    own(&process->lock, signals, depth);
+}
+
+/* Is this the forking thread, on its first way in behind its handler? */
+static bool is_beside_guests(const struct process *process, const struct lock *lock) {
+    return lock == &process->lock && process->is_forking && lock->depth == process->depth_of_fork + 1;
 }
 
 void process_lock(struct process *process) {
-    struct lock *lock = &process->lock;
     if (fork_is_callers(process) && process->pid != platform_process_id())
         fork_begin_child(process);
-    if (is_held_by_caller(lock)) {
-        lock->depth++;
+    struct lock *lock = held_by_caller(process);
+    if (lock == NULL) {
+        take(process, platform_block_signals(), 1, false);
         return;
     }
-    take(lock, platform_block_signals(), 1);
+    lock->depth++;
+    if (is_beside_guests(process, lock))
+        acquire(&process->guests.state);
 }
 
 void process_unlock(struct process *process) {
-    struct lock *lock = &process->lock;
+    struct lock *lock = held_by_caller(process);
+    if (is_beside_guests(process, lock))
+        release_state(&process->guests.state);
     if (--lock->depth > 0)
         return;
     uint64_t signals = lock->signals;
@@ -85,20 +147,51 @@ void process_unlock(struct process *process) {
 }
 
 void process_unlock_for_good(struct process *process) {
-    release(&process->lock);
+    release(held_by_caller(process));
 }
 
-#define PAUSE_NS 1000000u
-#define SHORT_PAUSE_NS 20000u /* while the holder does nothing but what it must */
-#define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
+void process_keep_signals_blocked(struct process *process) {
+    held_by_caller(process)->signals = ~(uint64_t)0;
+}
+
+void process_lock_to_fork(struct process *process) {
+    if (held_by_caller(process) != NULL) {
+        process_lock(process);
+        return;
+    }
+    /* Forks go one behind the other. */
+    uint64_t signals = platform_block_signals();
+    acquire(&process->lock.state);
+    own(&process->lock, signals, 1);
+}
+
+void process_lock_for_fork(struct process *process) {
+    struct lock *lock = &process->lock;
+    if (is_beside_guests(process, lock))
+        release_state(&process->guests.state);
+    process->forking_thread = platform_thread_id();
+    process->depth_of_fork = lock->depth;
+    __atomic_store_n(&process->is_forking, true, __ATOMIC_RELAXED);
+}
+
+void process_lock_leave_fork(struct process *process) {
+    process->lock.depth--;
+    process->depth_of_fork--;
+}
+
+void process_lock_behind_fork(struct process *process) {
+    acquire(&process->guests.state);
+    __atomic_store_n(&process->is_forking, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&process->has_guests, false, __ATOMIC_RELAXED);
+    release_state(&process->guests.state);
+}
 
 /* False: a fork holds it for so long that its handlers seem to wait for the caller, or did for another one. */
 static bool acquire_unless_for_a_fork(const struct process *process, struct lock *lock) {
     for (unsigned pauses = 0; pauses < PAUSES_OF_A_FORK;) {
         if (acquire_at_once(&lock->state))
             return true;
-        bool is_forkers = __atomic_load_n(&process->is_forking, __ATOMIC_RELAXED) &&
-                          __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == process->forking_thread;
+        bool is_forkers = fork_holds(process);
         pauses = is_forkers ? pauses + 1 : 0;
         if (is_forkers && __atomic_load_n(&process->has_refused, __ATOMIC_RELAXED))
             return false;
@@ -112,7 +205,7 @@ static bool acquire_unless_for_a_fork(const struct process *process, struct lock
 bool process_lock_in_block(struct process *process, uint64_t *signals) {
     struct lock *lock = &process->lock;
     *signals = platform_block_signals_in_block();
-    if (process->has_program || is_held_by_caller(lock) || fork_is_callers(process)) {
+    if (process->has_program || held_by_caller(process) != NULL || fork_is_callers(process)) {
         process_lock(process);
         return true;
     }
@@ -136,31 +229,39 @@ void process_unlock_in_block(struct process *process, uint64_t signals) {
  * for the process's end, and touches nothing any more. So its lock is taken away from it. */
 static void take_at_end(struct process *process, uint64_t signals, uint32_t depth) {
     struct lock *lock = &process->lock;
-    if (process->forks_wait_for_end)
-        acquire_unless_for_a_fork(process, lock);
-    else
-        acquire(&lock->state);
+    if (!process->forks_wait_for_end) {
+        take(process, signals, depth, true);
+        return;
+    }
+    acquire_unless_for_a_fork(process, lock);
     own(lock, signals, depth);
 }
 
 void process_lock_at_end(struct process *process) {
-    if (is_held_by_caller(&process->lock))
-        process->lock.depth++;
+    if (held_by_caller(process) != NULL)
+        process_lock(process);
     else
         take_at_end(process, platform_block_signals(), 1);
 }
 
 void process_lock_pause(struct process *process, uint64_t nanoseconds) {
-    struct lock *lock = &process->lock;
+    struct lock *lock = held_by_caller(process);
     uint32_t depth = lock->depth;
     uint64_t signals = lock->signals;
     release(lock);
     platform_sleep(nanoseconds);
-    take_at_end(process, signals, depth);
+    if (lock == &process->guests)
+        take(process, signals, depth, false);
+    else
+        take_at_end(process, signals, depth);
 }
 
 /* In a fork's child: the lock is held by the thread that forked, which has another number now; nobody else waits. */
-void process_lock_inherit(struct process *process) {
+bool process_lock_inherit(struct process *process) {
+    bool was_changing = __atomic_exchange_n(&process->guests.state, FREE, __ATOMIC_RELAXED) != FREE;
+    process->guests.owner = 0;
+    process->is_forking = process->has_guests = false;
     __atomic_store_n(&process->lock.owner, platform_thread_id(), __ATOMIC_RELAXED);
     __atomic_store_n(&process->lock.state, HELD, __ATOMIC_RELAXED);
+    return was_changing;
 }

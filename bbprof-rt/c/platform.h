@@ -128,8 +128,8 @@ uintptr_t platform_stack_end(uintptr_t at);
 void platform_exit(int status) __attribute__((noreturn));
 /* Ends the calling thread, the last, with the status of the first, which ended before: some kernels take the process's from one, some from the other. */
 void platform_exit_as_first_thread(void) __attribute__((noreturn));
-/* Sleeps while *word is `value`, until woken or for no reason. */
-void platform_wait(uint32_t *word, uint32_t value);
+/* Sleeps while *word is `value`, until woken or for no reason, and not longer than that, if it is not 0. */
+void platform_wait(uint32_t *word, uint32_t value, uint64_t nanoseconds);
 void platform_wake(uint32_t *word);
 uint64_t platform_block_signals(void);
 void platform_restore_signals(uint64_t mask);

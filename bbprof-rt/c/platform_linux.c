@@ -105,8 +105,9 @@ bool platform_process_exists(int32_t process) {
     return CALL3(__NR_kill, process, 0, 0) != -ESRCH;
 }
 
-void platform_wait(uint32_t *word, uint32_t value) {
-    CALL6(__NR_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, 0, 0, 0);
+void platform_wait(uint32_t *word, uint32_t value, uint64_t nanoseconds) {
+    struct timespec longest = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+    CALL6(__NR_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, nanoseconds == 0 ? NULL : &longest, 0, 0);
 }
 
 void platform_wake(uint32_t *word) {

@@ -28,6 +28,7 @@
 #define fork_begin_child bbprof_fork_begin_child
 #define fork_in_child bbprof_fork_in_child
 #define fork_in_parent bbprof_fork_in_parent
+#define fork_leave bbprof_fork_leave
 #define fork_path_table_of_caller bbprof_fork_path_table_of_caller
 #define fork_prepare bbprof_fork_prepare
 #define fork_register bbprof_fork_register
@@ -156,12 +157,17 @@
 #define process_dump bbprof_process_dump
 #define process_expect bbprof_process_expect
 #define process_finish bbprof_process_finish
+#define process_keep_signals_blocked bbprof_process_keep_signals_blocked
 #define process_leave bbprof_process_leave
 #define process_lock bbprof_process_lock
 #define process_lock_at_end bbprof_process_lock_at_end
+#define process_lock_behind_fork bbprof_process_lock_behind_fork
+#define process_lock_for_fork bbprof_process_lock_for_fork
 #define process_lock_in_block bbprof_process_lock_in_block
 #define process_lock_inherit bbprof_process_lock_inherit
+#define process_lock_leave_fork bbprof_process_lock_leave_fork
 #define process_lock_pause bbprof_process_lock_pause
+#define process_lock_to_fork bbprof_process_lock_to_fork
 #define process_return_memory bbprof_process_return_memory
 #define process_revoke bbprof_process_revoke
 #define process_unlock bbprof_process_unlock

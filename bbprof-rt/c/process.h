@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 18u
+#define PROCESS_ABI 19u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -108,7 +108,7 @@ struct expected_end {
 
 struct process {
     uint32_t abi;
-    struct lock lock;
+    struct lock lock, guests; /* of who goes in beside a fork that has the lock: see lock.c */
     int32_t pid, parent_pid;
     uint64_t start_ticks, begun_ns;
     struct file_identity stderr_at_start; /* all zero if there was none */
@@ -117,6 +117,7 @@ struct process {
     bool is_privileged; /* who started it must not choose its files */
     bool is_fork_child;
     bool is_forking; /* a fork is under way: its child may have its parent's number, in a namespace of its own */
+    bool has_guests, had_guests; /* threads went in beside it, or beside an earlier one */
     bool has_refused; /* a thread asked for its counters meanwhile, and gets none */
     bool forks_wait_for_end; /* musl's, while the last destructors run: see lock.c */
     bool path_has_pid; /* so that no other process has it */
@@ -137,6 +138,7 @@ struct process {
     uint64_t dump_period_ns; /* 0 = none */
     int32_t helper;          /* thread that dumps periodically, 0 = none */
     int32_t forking_thread;
+    uint32_t depth_of_fork; /* of the lock, between its handlers */
     uint32_t num_images, num_loaded;
     struct image *images;
     struct raw_file raw;
@@ -164,6 +166,14 @@ void process_lock(struct process *process);
 void process_unlock(struct process *process);
 /* By who ends the process at once: signals stay blocked. */
 void process_unlock_for_good(struct process *process);
+/* When the lock is let go of. */
+void process_keep_signals_blocked(struct process *process);
+/* By the handlers of a fork, who have the lock from the first one, which marks the fork when it has it, to the last. */
+void process_lock_to_fork(struct process *process);
+void process_lock_for_fork(struct process *process);
+void process_lock_behind_fork(struct process *process);
+/* By a library that goes meanwhile, whose handler will not be called. */
+void process_lock_leave_fork(struct process *process);
 /* At the process's end, maybe in the last destructors. */
 void process_lock_at_end(struct process *process);
 /* In the middle of a block. False: handlers of a fork hold the lock, and seem to wait for the caller. Then nothing is locked. */
@@ -171,7 +181,8 @@ bool process_lock_in_block(struct process *process, uint64_t *signals);
 void process_unlock_in_block(struct process *process, uint64_t signals);
 /* At the end, too: others may have the lock for this time, and change what it guards; the holder's signals stay blocked. */
 void process_lock_pause(struct process *process, uint64_t nanoseconds);
-void process_lock_inherit(struct process *process);
+/* True: a thread that the child does not have was about to change something. */
+bool process_lock_inherit(struct process *process);
 
 /* process.c */
 struct process *process_create(char **environment, const struct bbprof_image *record);
@@ -398,6 +409,8 @@ void thread_absorb_own_bank(struct process *process);
 
 /* fork.c: around each fork, and in its child before anything else */
 void fork_register(void);
+/* The image takes no part any more in a fork that is under way. */
+void fork_leave(struct process *process, struct image *image);
 /* A library takes its own with it. */
 void fork_unregister(void);
 void fork_prepare(void);

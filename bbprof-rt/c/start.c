@@ -154,6 +154,7 @@ static void after_destructors(void) {
         return;
     process_lock_at_end(process);
     schedule_stop(process);
+    fork_leave(process, __bbprof_image.image);
     image_leave(process, &__bbprof_image);
     if (process->num_loaded == 0)
         process_finish(process, FATE_EXIT_UNKNOWN, 0);

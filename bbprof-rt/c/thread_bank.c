@@ -61,7 +61,7 @@ static void destructor(void *value) {
     }
     process_lock(process);
     if (!is_last(segment))
-        process->lock.signals = ~(uint64_t)0;
+        process_keep_signals_blocked(process);
     release(process, segment);
     process_unlock(process);
 }

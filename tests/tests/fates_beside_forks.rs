@@ -1,0 +1,148 @@
+//! Forks that wait for other threads: these come to their counters, begin, open and close libraries meanwhile, and nobody waits for ever.
+
+use bbprof_tests::{Exported, Run, Sandbox, tool};
+use std::path::PathBuf;
+
+const WORKER: &str = "int work(int x) { return x * 7 + 1; }\n";
+const OTHER: &str = "int other(int x) { return x * 7 + 1; }\n";
+
+/// Not profiled. Its handlers of a fork, registered before the libraries' own, wait for a lock that a thread has which opens or closes a library.
+const HOST: &str = "\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int held, forking;
+static const char *how, *path;
+static void prepare(void) { forking = 1; pthread_mutex_lock(&lock); }
+static void behind(void) { pthread_mutex_unlock(&lock); }
+static void *opened(void) {
+  void *library = dlopen(path, RTLD_NOW);
+  int (*other)(int) = (int (*)(int))dlsym(library, \"other\");
+  for (int i = 0; i < 4; i++) other(i);
+  return library;
+}
+static void *holder(void *x) {
+  void *library = strcmp(how, \"close\") ? 0 : opened();
+  pthread_mutex_lock(&lock);
+  for (held = 1; !forking;) usleep(1000);
+  usleep(50000);
+  if (library) dlclose(library); else opened();
+  pthread_mutex_unlock(&lock);
+  return x;
+}
+int main(int argc, char **argv) {
+  int status;
+  pthread_t made;
+  how = argv[1], path = argv[3];
+  pthread_atfork(prepare, behind, behind);
+  int (*work)(int) = (int (*)(int))dlsym(dlopen(argv[2], RTLD_NOW), \"work\");
+  for (int i = 0; i < 5; i++) work(i);
+  pthread_create(&made, 0, holder, 0);
+  while (!held) usleep(1000);
+  pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 3; i++) work(i);
+    exit(7);
+  }
+  waitpid(child, &status, 0);
+  pthread_join(made, 0);
+  for (int i = 0; i < 2; i++) work(i);
+  return WEXITSTATUS(status) != 7;
+}
+";
+
+/// Behind all handlers, glibc's `fork` waits for who writes out all streams, which calls a function of the program's, in a thread that has not counted before.
+const PROGRAM: &str = "\
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern int work(int);
+static atomic_int within;
+static const char *how;
+static void *thread(void *x) { work(2); return x; }
+static ssize_t put(void *cookie, const char *bytes, size_t num_bytes) {
+  within = 1;
+  usleep(200000);
+  if (strcmp(how, \"thread\") == 0) {
+    pthread_t made;
+    pthread_create(&made, 0, thread, 0);
+    pthread_join(made, 0);
+  } else {
+    work(1);
+  }
+  return num_bytes;
+}
+static void *flusher(void *x) {
+  FILE *file = fopencookie(0, \"w\", (cookie_io_functions_t){.write = put});
+  fputs(\"hello\", file);
+  fflush(NULL);
+  return x;
+}
+int main(int argc, char **argv) {
+  int status;
+  pthread_t made;
+  how = argv[1];
+  pthread_create(&made, 0, flusher, 0);
+  while (!within) usleep(1000);
+  pid_t child = fork();
+  if (child == 0) _exit(7);
+  waitpid(child, &status, 0);
+  pthread_join(made, 0);
+  return WEXITSTATUS(status) != 7;
+}
+";
+
+fn built() -> Sandbox {
+    let sandbox = Sandbox::new("beside-forks");
+    for (name, text) in [("worker.c", WORKER), ("other.c", OTHER), ("host.c", HOST), ("program.c", PROGRAM)] {
+        sandbox.write(name, text);
+    }
+    let compile = |driver: PathBuf, words: &[&str]| {
+        Run::new(driver).args(["-O1", "-g", "-w", "-fPIC"]).args(words).in_folder(sandbox.path()).ok();
+    };
+    compile(tool("bbprof-cc"), &["-shared", "worker.c", "-o", "libworker.so"]);
+    compile(tool("bbprof-cc"), &["-shared", "other.c", "-o", "libother.so"]);
+    compile("clang-22".into(), &["host.c", "-o", "host"]);
+    compile(tool("bbprof-cc"), &["program.c", "./libworker.so", "-o", "program"]);
+    sandbox
+}
+
+/// How often each function was entered in all processes, whose counts are exact.
+fn entries(sandbox: &Sandbox, words: &[&str], functions: &[&str]) -> Vec<Option<u64>> {
+    let raw = sandbox.join(words.join("-").replace("./", ""));
+    std::fs::create_dir(&raw).expect("a folder in the sandbox");
+    let run = Run::new("timeout").args(["-s", "KILL", "60"]).args(words).env("BBPROF_OUT", raw.join("%p.bbraw"));
+    run.in_folder(sandbox.path()).ok();
+    Run::new(tool("bbprof")).arg("verify").arg(&raw).ok();
+    let exported = Exported::of(&[raw]);
+    functions.iter().map(|function| exported.entries(function)).collect()
+}
+
+#[test]
+fn libraries_that_come_and_go() {
+    let sandbox = built();
+    for how in ["open", "close"] {
+        let counted = entries(&sandbox, &["./host", how, "./libworker.so", "./libother.so"], &["work", "other"]);
+        assert_eq!(counted, [Some(10), Some(4)], "{how}");
+    }
+}
+
+#[test]
+fn threads_that_begin_to_count() {
+    let sandbox = built();
+    for how in ["call", "thread"] {
+        let counted = entries(&sandbox, &["./program", how], &["work", "put"]);
+        assert_eq!(counted, [Some(1), Some(1)], "{how}");
+    }
+}
