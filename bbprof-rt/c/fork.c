@@ -88,9 +88,6 @@ static void in_parent(void) {
         return;
     give_back(process);
     process_lock_behind_fork(process);
-    if (process->has_refused)
-        note_for_good(process, NOTE_THREAD_IN_FORK);
-    process->has_refused = false;
     process_unlock(process);
 }
 
@@ -162,7 +159,6 @@ static void tell_forebear(struct process *process, struct raw_header *forebears)
 void fork_begin_child(struct process *process) {
     bool was_changing = process_lock_inherit(process);
     give_back(process);
-    process->has_refused = false;
     process->pid = platform_process_id();
     process->parent_pid = platform_parent_id();
     process->start_ticks = platform_start_ticks();
@@ -191,7 +187,7 @@ void fork_begin_child(struct process *process) {
         path_tables_restart(process, image, interrupted != 0);
     }
     if (was_changing)
-        note_for_good(process, NOTE_THREAD_IN_FORK);
+        note_for_good(process, NOTE_CHANGE_IN_FORK);
     raw_publish(process);
     tell_forebear(process, forebears);
     if (process->helper != 0)

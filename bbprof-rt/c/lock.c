@@ -68,7 +68,6 @@ static struct lock *held_by_caller(struct process *process) {
 }
 
 #define PAUSE_NS 1000000u
-#define SHORT_PAUSE_NS 20000u /* while the holder does nothing but what it must */
 #define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
 #define PAUSES_OF_THE_NEXT 20u /* of a process whose forks have waited for others before */
 
@@ -186,38 +185,11 @@ void process_lock_behind_fork(struct process *process) {
     release_state(&process->guests.state);
 }
 
-/* False: a fork holds it for so long that its handlers seem to wait for the caller, or did for another one. */
-static bool acquire_unless_for_a_fork(const struct process *process, struct lock *lock) {
-    for (unsigned pauses = 0; pauses < PAUSES_OF_A_FORK;) {
-        if (acquire_at_once(&lock->state))
-            return true;
-        bool is_forkers = fork_holds(process);
-        pauses = is_forkers ? pauses + 1 : 0;
-        if (is_forkers && __atomic_load_n(&process->has_refused, __ATOMIC_RELAXED))
-            return false;
-        platform_sleep(is_forkers ? PAUSE_NS : SHORT_PAUSE_NS);
-    }
-    return false;
-}
-
-/* In the middle of a block: handlers interrupt none of the system calls between these two. In a program that is not profiled, a fork's handlers of its own
- * run while ours have the lock, and may wait for a thread that asks for its first counters. */
-bool process_lock_in_block(struct process *process, uint64_t *signals) {
-    struct lock *lock = &process->lock;
-    *signals = platform_block_signals_in_block();
-    if (process->has_program || held_by_caller(process) != NULL || fork_is_callers(process)) {
-        process_lock(process);
-        return true;
-    }
-    uint64_t others = platform_block_signals();
-    if (acquire_unless_for_a_fork(process, lock)) {
-        own(lock, others, 1);
-        return true;
-    }
-    __atomic_store_n(&process->has_refused, true, __ATOMIC_RELAXED);
-    platform_restore_signals(others);
-    platform_restore_signals_in_block(*signals);
-    return false;
+/* In the middle of a block: handlers interrupt none of the system calls between these two. */
+uint64_t process_lock_in_block(struct process *process) {
+    uint64_t signals = platform_block_signals_in_block();
+    process_lock(process);
+    return signals;
 }
 
 void process_unlock_in_block(struct process *process, uint64_t signals) {
@@ -228,13 +200,12 @@ void process_unlock_in_block(struct process *process, uint64_t signals) {
 /* musl holds a lock of its own while the last destructors run, and each fork takes that behind our handlers: who has taken ours around a fork waits
  * for the process's end, and touches nothing any more. So its lock is taken away from it. */
 static void take_at_end(struct process *process, uint64_t signals, uint32_t depth) {
-    struct lock *lock = &process->lock;
     if (!process->forks_wait_for_end) {
         take(process, signals, depth, true);
         return;
     }
-    acquire_unless_for_a_fork(process, lock);
-    own(lock, signals, depth);
+    acquire_beside_forks(process);
+    own(&process->lock, signals, depth);
 }
 
 void process_lock_at_end(struct process *process) {

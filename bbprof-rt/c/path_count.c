@@ -54,11 +54,7 @@ BBPROF_HIDDEN void bbprof_path_unknown(uint64_t *counter, uint64_t number, enum 
     bool counted = false;
     if (process != NULL) {
         struct image *image = __bbprof_image.image;
-        uint64_t signals;
-        if (!process_lock_in_block(process, &signals)) {
-            __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
-            return;
-        }
+        uint64_t signals = process_lock_in_block(process);
         struct path_table *table = own_table(process, image, bank);
         bool own = true;
         if (table != NULL) {

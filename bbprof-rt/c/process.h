@@ -118,7 +118,6 @@ struct process {
     bool is_fork_child;
     bool is_forking; /* a fork is under way: its child may have its parent's number, in a namespace of its own */
     bool has_guests, had_guests; /* threads went in beside it, or beside an earlier one */
-    bool has_refused; /* a thread asked for its counters meanwhile, and gets none */
     bool forks_wait_for_end; /* musl's, while the last destructors run: see lock.c */
     bool path_has_pid; /* so that no other process has it */
     bool has_program; /* it was begun by the program, which no dlclose takes away */
@@ -176,8 +175,8 @@ void process_lock_behind_fork(struct process *process);
 void process_lock_leave_fork(struct process *process);
 /* At the process's end, maybe in the last destructors. */
 void process_lock_at_end(struct process *process);
-/* In the middle of a block. False: handlers of a fork hold the lock, and seem to wait for the caller. Then nothing is locked. */
-bool process_lock_in_block(struct process *process, uint64_t *signals);
+/* In the middle of a block; what is given is for the other. */
+uint64_t process_lock_in_block(struct process *process);
 void process_unlock_in_block(struct process *process, uint64_t signals);
 /* At the end, too: others may have the lock for this time, and change what it guards; the holder's signals stay blocked. */
 void process_lock_pause(struct process *process, uint64_t nanoseconds);
@@ -324,7 +323,7 @@ void entry_of_paths(uint32_t image, uint64_t offset, uint32_t record_bytes, uint
 void entry_of_waits(uint64_t counted, const struct call_told calls[CALLS_TOLD], entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
 /* Notes that are also true of complete profiles: what they tell of is lost. Each once. */
-enum note_for_good { NOTE_SHARED_COUNTERS, NOTE_CLEARED_BANK, NOTE_UNTOLD_THREADS, NOTE_THREAD_WITHOUT_COUNTERS, NOTE_THREAD_IN_FORK, NUM_NOTES_FOR_GOOD };
+enum note_for_good { NOTE_SHARED_COUNTERS, NOTE_CLEARED_BANK, NOTE_UNTOLD_THREADS, NOTE_THREAD_WITHOUT_COUNTERS, NOTE_CHANGE_IN_FORK, NUM_NOTES_FOR_GOOD };
 void note_for_good(struct process *process, enum note_for_good note);
 void entries_of_exec(const char *path, entry_sink sink, void *context);
 

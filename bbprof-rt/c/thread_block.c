@@ -26,9 +26,7 @@ BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
     /* Nothing is counted, or this is the thread that loads the image, before its first constructor. */
     if (process == NULL)
         return __bbprof_delta = 0;
-    uint64_t signals;
-    if (!process_lock_in_block(process, &signals))
-        return __bbprof_delta = 0;
+    uint64_t signals = process_lock_in_block(process);
     struct image *image = __bbprof_image.image;
     uint64_t *known = fork_is_callers(process) ? &image->withheld.delta_value : &__bbprof_delta, delta = *known;
     /* A signal handler may have been faster. */

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 const WORKER: &str = "int work(int x) { return x * 7 + 1; }\n";
 const OTHER: &str = "int other(int x) { return x * 7 + 1; }\n";
 
-/// Not profiled. Its handlers of a fork, registered before the libraries' own, wait for a lock that a thread has which opens or closes a library.
+/// Not profiled. Its handlers of a fork, registered before the libraries' own, wait for a lock that a thread has which opens or closes a library, or begins to count.
 const HOST: &str = "\
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,6 +19,7 @@ const HOST: &str = "\
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int held, forking;
 static const char *how, *path;
+static int (*work)(int);
 static void prepare(void) { forking = 1; pthread_mutex_lock(&lock); }
 static void behind(void) { pthread_mutex_unlock(&lock); }
 static void *opened(void) {
@@ -28,11 +29,13 @@ static void *opened(void) {
   return library;
 }
 static void *holder(void *x) {
-  void *library = strcmp(how, \"close\") ? 0 : opened();
+  void *library = strcmp(how, \"open\") ? opened() : 0;
   pthread_mutex_lock(&lock);
   for (held = 1; !forking;) usleep(1000);
   usleep(50000);
-  if (library) dlclose(library); else opened();
+  if (strcmp(how, \"count\") == 0) work(1);
+  else if (library) dlclose(library);
+  else opened();
   pthread_mutex_unlock(&lock);
   return x;
 }
@@ -41,7 +44,7 @@ int main(int argc, char **argv) {
   pthread_t made;
   how = argv[1], path = argv[3];
   pthread_atfork(prepare, behind, behind);
-  int (*work)(int) = (int (*)(int))dlsym(dlopen(argv[2], RTLD_NOW), \"work\");
+  work = (int (*)(int))dlsym(dlopen(argv[2], RTLD_NOW), \"work\");
   for (int i = 0; i < 5; i++) work(i);
   pthread_create(&made, 0, holder, 0);
   while (!held) usleep(1000);
@@ -132,9 +135,9 @@ fn entries(sandbox: &Sandbox, words: &[&str], functions: &[&str]) -> Vec<Option<
 #[test]
 fn libraries_that_come_and_go() {
     let sandbox = built();
-    for how in ["open", "close"] {
+    for (how, work) in [("open", 10), ("close", 10), ("count", 11)] {
         let counted = entries(&sandbox, &["./host", how, "./libworker.so", "./libother.so"], &["work", "other"]);
-        assert_eq!(counted, [Some(10), Some(4)], "{how}");
+        assert_eq!(counted, [Some(work), Some(4)], "{how}");
     }
 }
 
