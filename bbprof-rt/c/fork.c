@@ -54,7 +54,7 @@ void fork_leave(struct process *process, struct image *image) {
 
 /* A library that another thread is unloading: its handlers may go at any time now, and those of the others do. It does not leave while the lock is held. */
 static bool has_left(void) {
-    return !__bbprof_image.image->loaded;
+    return !__atomic_load_n(&__bbprof_image.image->loaded, __ATOMIC_RELAXED);
 }
 
 /* Threads that run a handler of this library, which must not be unloaded under them. */
@@ -72,7 +72,8 @@ static void prepare(void) {
     struct process *process = process_current();
     if (process == NULL)
         return;
-    process_lock_to_fork(process);
+    if (!process_lock_to_fork(process, has_left))
+        return;
     if (has_left()) {
         process_unlock(process);
         return;
@@ -86,8 +87,11 @@ static void in_parent(void) {
     struct process *process = process_current();
     if (process == NULL || has_left())
         return;
-    give_back(process);
     process_lock_behind_fork(process);
+    /* It may have done so until now, and with it what is to be let go of. */
+    if (has_left())
+        return;
+    give_back(process);
     process_unlock(process);
 }
 

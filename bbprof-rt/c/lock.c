@@ -153,15 +153,22 @@ void process_keep_signals_blocked(struct process *process) {
     held_by_caller(process)->signals = ~(uint64_t)0;
 }
 
-void process_lock_to_fork(struct process *process) {
+bool process_lock_to_fork(struct process *process, bool (*has_left)(void)) {
     if (held_by_caller(process) != NULL) {
         process_lock(process);
-        return;
+        return true;
     }
-    /* Forks go one behind the other. */
+    /* Forks go one behind the other, and who leaves beside one of them waits until nobody is in its handlers. */
     uint64_t signals = platform_block_signals();
-    acquire(&process->lock.state);
-    own(&process->lock, signals, 1);
+    while (!has_left()) {
+        if (__atomic_exchange_n(&process->lock.state, CONTENDED, __ATOMIC_ACQUIRE) == FREE) {
+            own(&process->lock, signals, 1);
+            return true;
+        }
+        platform_wait(&process->lock.state, CONTENDED, PAUSE_NS);
+    }
+    platform_restore_signals(signals);
+    return false;
 }
 
 void process_lock_for_fork(struct process *process) {

@@ -168,7 +168,7 @@ void process_unlock_for_good(struct process *process);
 /* When the lock is let go of. */
 void process_keep_signals_blocked(struct process *process);
 /* By the handlers of a fork, who have the lock from the first one, which marks the fork when it has it, to the last. */
-void process_lock_to_fork(struct process *process);
+bool process_lock_to_fork(struct process *process, bool (*has_left)(void));
 void process_lock_for_fork(struct process *process);
 void process_lock_behind_fork(struct process *process);
 /* By a library that goes meanwhile, whose handler will not be called. */

@@ -118,6 +118,9 @@ fn built() -> Sandbox {
     compile(tool("bbprof-cc"), &["-shared", "other.c", "-o", "libother.so"]);
     compile("clang-22".into(), &["host.c", "-o", "host"]);
     compile(tool("bbprof-cc"), &["program.c", "./libworker.so", "-o", "program"]);
+    let storm = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/beside_forks/storm.c");
+    compile("clang-22".into(), &[storm, "-o", "storm"]);
+    compile(tool("bbprof-cc"), &[storm, "-o", "profiled-storm"]);
     sandbox
 }
 
@@ -147,5 +150,23 @@ fn threads_that_begin_to_count() {
     for how in ["call", "thread"] {
         let counted = entries(&sandbox, &["./program", how], &["work", "put"]);
         assert_eq!(counted, [Some(1), Some(1)], "{how}");
+    }
+}
+
+/// All at once, from several threads: what the program says that it called is what was counted.
+#[test]
+fn a_storm() {
+    let sandbox = built();
+    for program in ["storm", "profiled-storm"] {
+        let raw = sandbox.join(format!("raw-{program}"));
+        std::fs::create_dir(&raw).expect("a folder in the sandbox");
+        let words = ["-s", "KILL", "60", &format!("./{program}"), "./libworker.so", "./libother.so", "2"];
+        let run = Run::new("timeout").args(words).env("BBPROF_OUT", raw.join("%p.bbraw")).in_folder(sandbox.path());
+        let text = run.ok().text();
+        let said: Vec<u64> = text.split_whitespace().map(|number| number.parse().expect("a number")).collect();
+        let [works, others, forks] = said[..] else { panic!("{text}") };
+        let exported = Exported::of(&[raw]);
+        let counted = ["work", "other"].map(|function| exported.entries(function));
+        assert_eq!(counted, [Some(works + 2 * forks), Some(others)], "{program}: {text}");
     }
 }
