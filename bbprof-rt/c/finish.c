@@ -101,6 +101,15 @@ void process_expect(struct process *process, enum raw_fate fate, int status, uin
     process_unlock(process);
 }
 
+void process_expect_no_more(struct process *process, uintptr_t target) {
+    struct expected_end *expected = &process->expected;
+    bool leaves = expected->fate != FATE_NOT_SEEN && (target == 0 || target > expected->stack) && expected->thread == platform_thread_id();
+    if (!leaves)
+        return;
+    process_revoke(process, expected->fate);
+    expected->fate = FATE_NOT_SEEN;
+}
+
 /* libc ends a quick_exit by _exit, and an abort by raise. */
 static bool is_expected(const struct expected_end *expected, enum raw_fate fate, int status) {
     return (expected->fate == FATE_QUICK_EXIT && fate == FATE_EXIT_AT_ONCE && status == expected->status) ||

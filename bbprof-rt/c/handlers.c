@@ -131,11 +131,7 @@ void handlers_leave(struct process *process, uintptr_t target) {
     uint64_t words[PIECE_WORDS]; /* a handler's stack may be small */
     struct frames found = {handler_runs_still, 0, 0};
     uintptr_t at = own_stack();
-    struct expected_end *expected = &process->expected;
-    if (expected->fate != FATE_NOT_SEEN && (target == 0 || target > expected->stack) && expected->thread == platform_thread_id()) {
-        process_revoke(process, expected->fate);
-        expected->fate = FATE_NOT_SEEN;
-    }
+    process_expect_no_more(process, target);
     if (target - at < LEAST_FRAME_BYTES)
         return;
     if (at >= readable_from && target <= readable_to && target > at) {

@@ -47,21 +47,21 @@ BEFORE_SANITIZERS static create_c11_function brought_along(create_function creat
 BEFORE_SANITIZERS void threading_prepare(void) {
     if (__atomic_load_n(&libc.prepared, __ATOMIC_ACQUIRE))
         return;
+    libc.create = __interceptor_pthread_create;
     if (dlsym != NULL) {
-        libc.create = (create_function)dlsym(RTLD_NEXT, "pthread_create");
+        if (libc.create == NULL)
+            libc.create = (create_function)dlsym(RTLD_NEXT, "pthread_create");
         libc.create_c11 = brought_along(libc.create);
         libc.attributes = (attributes_function)dlsym(RTLD_NEXT, "pthread_getattr_np");
         libc.fork = (int32_t(*)(void))dlsym(RTLD_NEXT, "_Fork");
     }
-    if (__interceptor_pthread_create != NULL)
-        libc.create = __interceptor_pthread_create;
     __atomic_store_n(&libc.prepared, true, __ATOMIC_RELEASE);
 }
 
 #define REAL(member) (threading_prepare(), libc.member)
 
 EXPORTED __attribute__((weak)) int thrd_create(thrd_t *thread, thrd_start_t start, void *argument) {
-    if (REAL(create_c11) != NULL && libc.create != __interceptor_pthread_create)
+    if (REAL(create_c11) != NULL)
         return libc.create_c11(thread, start, argument);
     return libc.create == NULL ? thrd_error : threads_create_c11(libc.create, thread, start, argument);
 }

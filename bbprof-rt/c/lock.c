@@ -67,6 +67,12 @@ static struct lock *held_by_caller(struct process *process) {
     return __atomic_load_n(&process->guests.owner, __ATOMIC_RELAXED) == caller ? &process->guests : NULL;
 }
 
+/* Of a caller who has one of them. */
+static struct lock *held(struct process *process) {
+    int32_t guest = __atomic_load_n(&process->guests.owner, __ATOMIC_RELAXED);
+    return guest != 0 && guest == platform_thread_id() ? &process->guests : &process->lock;
+}
+
 #define PAUSE_NS 1000000u
 #define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
 #define PAUSES_OF_THE_NEXT 20u /* of a process whose forks have waited for others before */
@@ -135,7 +141,7 @@ void process_lock(struct process *process) {
 }
 
 void process_unlock(struct process *process) {
-    struct lock *lock = held_by_caller(process);
+    struct lock *lock = held(process);
     if (is_beside_guests(process, lock))
         release_state(&process->guests.state);
     if (--lock->depth > 0)
@@ -146,11 +152,11 @@ void process_unlock(struct process *process) {
 }
 
 void process_unlock_for_good(struct process *process) {
-    release(held_by_caller(process));
+    release(held(process));
 }
 
 void process_keep_signals_blocked(struct process *process) {
-    held_by_caller(process)->signals = ~(uint64_t)0;
+    held(process)->signals = ~(uint64_t)0;
 }
 
 bool process_lock_to_fork(struct process *process, bool (*has_left)(void)) {
@@ -223,7 +229,7 @@ void process_lock_at_end(struct process *process) {
 }
 
 void process_lock_pause(struct process *process, uint64_t nanoseconds) {
-    struct lock *lock = held_by_caller(process);
+    struct lock *lock = held(process);
     uint32_t depth = lock->depth;
     uint64_t signals = lock->signals;
     release(lock);

@@ -156,6 +156,7 @@
 #define process_create bbprof_process_create
 #define process_dump bbprof_process_dump
 #define process_expect bbprof_process_expect
+#define process_expect_no_more bbprof_process_expect_no_more
 #define process_finish bbprof_process_finish
 #define process_keep_signals_blocked bbprof_process_keep_signals_blocked
 #define process_leave bbprof_process_leave

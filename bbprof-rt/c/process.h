@@ -390,6 +390,8 @@ uint64_t bbprof_thread_block(void);
 void process_finish(struct process *process, enum raw_fate fate, int status);
 /* Handlers run on the way to this end, called with this stack pointer, and may do anything: what libc does behind them is announced as that. */
 void process_expect(struct process *process, enum raw_fate fate, int status, uintptr_t stack);
+/* The calling thread leaves what lies on its stack up to there (0: all of it), and with it that end, if it is there. */
+void process_expect_no_more(struct process *process, uintptr_t target);
 /* The process is about to end without destructors: says so in the raw profile, which is right as it is. `for_good`: by a system call that comes next. */
 void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path, bool for_good);
 /* It has not ended. */

@@ -254,39 +254,3 @@ pub(crate) const LOST_THREADS: &[Scenario] = &[
     )
     .loses(&LOST),
 ];
-
-/// Statically linked, where libc's own calls are seen, too.
-pub(crate) const STATIC: &[Scenario] = &[
-    scenario("nothing", 0, &["exit 0"]),
-    scenario("end_exit", 7, &["exit 7"]),
-    scenario("end_quietly", 3, &["exit 3 (_exit)"]),
-    scenario("end_quickly", 5, &["exit 5 (quick_exit)"]),
-    scenario("end_abort", 128 + 6, &[ABORT]),
-    scenario("end_assert", 128 + 6, &[ABORT]),
-    scenario("end_signal_raised", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
-    scenario("end_killed", 128 + 9, &["killed by SIGKILL (9) (sent by itself)"]),
-    scenario("end_signal_in_thread", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
-    scenario("end_signal_queued", 128 + 10, &["killed by SIGUSR1 (10) (sent by itself)"]),
-    scenario("end_signal_of_named_group", 128 + 15, &["killed by SIGTERM (15) (sent by itself)"]),
-    scenario("end_after_blocked_signal", 9, &["exit 9 (_exit)"]),
-    scenario("end_exec_list", 0, &["replaced by exec of true"]),
-    scenario("end_exec_environment", 0, &["replaced by exec of /bin/true"]),
-    scenario("end_after_failed_exec", 8, &["exit 8 (_exit)"]),
-    scenario("end_after_abort_was_left", 128 + 11, &[UNSEEN]).interrupts("victim"),
-    scenario("end_after_assert_was_left", 128 + 11, &[UNSEEN]).interrupts("victim"),
-    scenario("end_after_quick_exit_was_left", 128 + 11, &[UNSEEN]).interrupts("victim"),
-    scenario(
-        "end_interrupted_on_own_stack",
-        15,
-        &["exit 15 (_exit), while 1 other thread waited (1 in futex) | a signal handler (or cancellation) interrupted other code"],
-    )
-    .interrupts("spin"),
-    scenario("end_interrupted_on_context", 15, &["exit 15 (_exit) | a signal handler (or cancellation) interrupted other code"])
-        .interrupts("spin"),
-    scenario("thread_comes_to_rest", 128 + 6, &["killed by SIGABRT (6) (abort), while 1 other thread waited (1 in pause)"]),
-    scenario("thread_comes_to_rest_quickly", 5, &["exit 5 (quick_exit), while 1 other thread waited (1 in pause)"]),
-    scenario("end_timed_out", 16, &["exit 16 | 3 signal handlers (or cancellations) interrupted other code"]).interrupts("spin"),
-    scenario("threads", 0, &["exit 0"]),
-    scenario("fork_quietly", 0, &["exit 0", "exit 3 (_exit)"]),
-    scenario("spawn", 0, &["exit 0"]),
-];
