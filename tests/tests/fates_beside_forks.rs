@@ -6,11 +6,12 @@ use std::path::PathBuf;
 const WORKER: &str = "int work(int x) { return x * 7 + 1; }\n";
 const OTHER: &str = "int other(int x) { return x * 7 + 1; }\n";
 
-/// Not profiled. Its handlers of a fork, registered before the libraries' own, wait for a lock that a thread has which opens or closes a library, or begins to count.
+/// Not profiled; what a fork has taken is given back behind it: another thread begins to count, and signals come. Its handlers of a fork, registered before the libraries' own, wait for a lock that a thread has which opens or closes a library, or begins to count.
 const HOST: &str = "\
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,13 @@ static void *holder(void *x) {
   pthread_mutex_unlock(&lock);
   return x;
 }
+static void *worker(void *x) {
+  for (int i = 0; i < 2; i++) work(i);
+  return x;
+}
 int main(int argc, char **argv) {
   int status;
+  sigset_t blocked;
   pthread_t made;
   how = argv[1], path = argv[3];
   pthread_atfork(prepare, behind, behind);
@@ -55,8 +61,10 @@ int main(int argc, char **argv) {
   }
   waitpid(child, &status, 0);
   pthread_join(made, 0);
-  for (int i = 0; i < 2; i++) work(i);
-  return WEXITSTATUS(status) != 7;
+  pthread_create(&made, 0, worker, 0);
+  pthread_join(made, 0);
+  pthread_sigmask(SIG_BLOCK, 0, &blocked);
+  return WEXITSTATUS(status) != 7 || sigismember(&blocked, SIGTERM);
 }
 ";
 
