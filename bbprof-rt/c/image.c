@@ -3,34 +3,11 @@
 
 #include "text.h"
 
-#include <link.h>
-
-extern int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *context) __attribute__((weak));
-
-struct path_search {
-    uintptr_t address;
-    const char *path;
-};
-
-static int find_path(struct dl_phdr_info *info, size_t size, void *context) {
-    struct path_search *search = context;
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-        if (info->dlpi_phdr[i].p_type == PT_LOAD && search->address - start < info->dlpi_phdr[i].p_memsz) {
-            search->path = info->dlpi_name;
-            return 1;
-        }
-    }
-    return 0;
-}
-
 const char *image_name(const struct bbprof_image *record) {
-    if ((record->flags & BBPROF_FLAG_LIBRARY) == 0 || dl_iterate_phdr == NULL)
+    if ((record->flags & BBPROF_FLAG_LIBRARY) == 0)
         return NULL;
-    struct path_search search = {(uintptr_t)record, ""};
-    dl_iterate_phdr(find_path, &search);
-    return search.path;
+    const char *name = object_name(record);
+    return name == NULL ? "" : name;
 }
 
 /* Absolute, as far as it can be told. */

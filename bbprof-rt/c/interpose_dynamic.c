@@ -13,7 +13,6 @@
 #define BEFORE_SANITIZERS __attribute__((no_sanitize("thread")))
 
 extern __typeof__(dlsym) dlsym __attribute__((weak));
-extern __typeof__(dladdr) dladdr __attribute__((weak));
 extern int *__errno_location(void) __attribute__((weak));
 /* A sanitizer's own interposer stands in the program as ours does; it must be told of all threads. */
 extern EXPORTED int __interceptor_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
@@ -36,12 +35,13 @@ static struct {
 
 /* Programs and libraries bring a thrd_create along for old libcs, with numbers of its own for what went wrong. It calls pthread_create. */
 BEFORE_SANITIZERS static create_c11_function brought_along(create_function create) {
-    Dl_info ours, theirs;
-    if (dladdr == NULL || create == NULL || create == __interceptor_pthread_create)
+    if (create == NULL || create == __interceptor_pthread_create)
         return NULL;
     create_c11_function next = (create_c11_function)dlsym(RTLD_NEXT, "thrd_create");
-    bool is_libcs = next == NULL || dladdr((void *)next, &theirs) == 0 || dladdr((void *)create, &ours) == 0 || theirs.dli_fbase == ours.dli_fbase;
-    return is_libcs ? NULL : next;
+    if (next == NULL)
+        return NULL;
+    const char *theirs = object_name((void *)next);
+    return theirs == NULL || theirs == object_name((void *)create) ? NULL : next;
 }
 
 BEFORE_SANITIZERS void threading_prepare(void) {

@@ -43,6 +43,7 @@
 #define interposer_prepare bbprof_interposer_prepare
 #define leaving_prepare bbprof_leaving_prepare
 #define note_for_good bbprof_note_for_good
+#define object_name bbprof_object_name
 #define others_alive bbprof_others_alive
 #define others_have_waited bbprof_others_have_waited
 #define others_look bbprof_others_look

@@ -210,9 +210,13 @@ int path_of_process(struct process *process, char *path, size_t size);
 void path_of_dump(struct process *process, char *path, size_t size, uint64_t number);
 void path_insert_number(char *path, size_t size, const char *from, const char *what, uint64_t number);
 
+/* objects.c */
+/* The name that the dynamic loader has for what is loaded at this address, the same string for all addresses of a library; NULL = nothing. Not to be asked
+ * with the lock held: whoever lists libraries keeps the loader's lock, and may ask for ours. */
+const char *object_name(const void *address);
+
 /* image.c */
-/* The name that the dynamic loader has for a library; NULL = of the program. Not to be asked with the lock held: whoever lists libraries keeps the loader's
- * lock, and may ask for ours. */
+/* Of a library, as the dynamic loader has it; NULL = it is the program. Not to be asked with the lock held, either. */
 const char *image_name(const struct bbprof_image *record);
 struct image *image_join(struct process *process, struct bbprof_image *record, const char *name);
 /* The calling thread owns the image's own storage of the bank: maps its first segment there. */

@@ -93,6 +93,16 @@ fn paths_of_kernels_stay_within_their_bounds() {
     }
 }
 
+/// What the runtime executes at the start and the end of a process, 93,000 instructions, most of them the dynamic loader's.
+#[test]
+fn a_start_and_an_end_stay_within_their_bound() {
+    let (sandbox, nothing) = (Sandbox::new("cost-start"), kernel("sum", "0"));
+    let of = |compiler: &Path, name: &str| instructions(compiler, &[], &nothing, &sandbox, name);
+    let more = of(&tool("bbprof-cc"), "profiled") - of("clang-22".as_ref(), "plain");
+    eprintln!("{more} instructions more");
+    assert!(more <= 150_000.0, "{more} instructions more");
+}
+
 /// A register in the addresses of a loop's counters costs an instruction at each entry of it, also where the loop follows another one at once.
 #[test]
 fn registers_in_addresses_cost_nothing_in_a_turn() {
