@@ -114,9 +114,17 @@ static bool handler_runs_still(const uint64_t *frame) {
 }
 
 uint32_t handlers_running(struct process *process) {
-    uintptr_t at = own_stack(), end = stack_end(at);
-    struct frames found = {end == at ? handler_runs_still : NULL, 0, 0};
-    find_frames((uint64_t *)(void *)process->buffer, BUFFER_BYTES / 8, at, end == at ? at + SEARCHED_BYTES : end, &found);
+    struct frames found = {NULL, 0, 0};
+    uintptr_t at = own_stack();
+    /* From the handlers' own stack, if they have one, to that of what they interrupted, which may be another handler. */
+    for (unsigned stacks = 0; stacks < 2 && at != 0; stacks++) {
+        uintptr_t known_end = stack_end(at), end = known_end == at ? at + SEARCHED_BYTES : known_end;
+        found.counts = known_end == at ? handler_runs_still : NULL;
+        found.beyond = 0;
+        find_frames((uint64_t *)(void *)process->buffer, BUFFER_BYTES / 8, at, end, &found);
+        bool is_elsewhere = found.beyond < at || found.beyond >= end;
+        at = is_elsewhere ? (found.beyond + 7) & ~(uintptr_t)7 : 0;
+    }
     return found.interrupted;
 }
 

@@ -15,9 +15,20 @@ int others_with_counters(const struct process *process, enum bank first, enum ba
     return alive;
 }
 
+static bool has_common_counters(const struct process *process) {
+    for (const struct image *image = process->images; image != NULL; image = image->next)
+        if (image->counters[BANK_GLOBAL] != 0 && (image->flags & BBPROF_FLAG_DELTA) == 0)
+            return true;
+    return false;
+}
+
+/* Where they cannot be listed, threads are known by their counters; one is taken to be there where all count in the same. */
 int others_alive(const struct process *process) {
     int others = platform_other_threads(process->helper);
-    return others < 0 ? others_with_counters(process, BANK_TLS, BANK_GLOBAL) : others;
+    if (others >= 0)
+        return others;
+    others = others_with_counters(process, BANK_TLS, BANK_GLOBAL);
+    return others == 0 && process->has_threads && has_common_counters(process) ? 1 : others;
 }
 
 static bool is_interrupted(void *process, uintptr_t stack) {

@@ -137,14 +137,15 @@ void segment_attach(struct process *process, const struct image *image, enum ban
     }
 }
 
-void segment_detach(struct process *process, const struct image *image, enum bank bank, struct segment *segment) {
-    if (segment->place != NULL && !unpark(process, image, segment))
-        platform_map_fresh(segment->place, bank_bytes(image, bank));
+bool segment_detach(struct process *process, const struct image *image, enum bank bank, struct segment *segment) {
+    if (segment->place != NULL && !unpark(process, image, segment) && platform_map_fresh(segment->place, bank_bytes(image, bank)) != 0)
+        return false;
     segment_forget_parked(process, image, segment);
     if (segment->aside != NULL)
         counters_move(segment->view, segment->aside, image->counters[bank]);
     segment->place = NULL;
     segment->aside = NULL;
+    return true;
 }
 
 static inline __attribute__((always_inline)) uint64_t load(const uint64_t *counter) {

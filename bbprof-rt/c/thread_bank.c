@@ -31,8 +31,8 @@ static pthread_key_t key;
 static void release(struct process *process, struct segment *segment) {
     const struct image *image = __bbprof_image.image;
     process_lock(process);
-    segment_detach(process, image, BANK_TLS, segment);
-    segment->owner = THREAD_NONE;
+    if (segment_detach(process, image, BANK_TLS, segment))
+        segment->owner = THREAD_NONE;
     process_unlock(process);
 }
 

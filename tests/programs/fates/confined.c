@@ -5,13 +5,12 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
-/* A refused system call: all that changes files from now on. */
-static void refused(void) {
-  const unsigned numbers[] = {SYS_ftruncate, SYS_fallocate, SYS_rename, SYS_openat, SYS_open, SYS_unlink, SYS_mremap};
+/* These system calls fail from now on. */
+static void refuse(const unsigned *numbers, unsigned num_numbers) {
   struct sock_filter program[20];
   unsigned n = 0;
   program[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-  for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+  for (unsigned i = 0; i < num_numbers; i++) {
     program[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], 0, 1);
     program[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
   }
@@ -20,6 +19,11 @@ static void refused(void) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
     exit(89);
 }
+/* All that changes files. */
+static void refused(void) {
+  const unsigned numbers[] = {SYS_ftruncate, SYS_fallocate, SYS_rename, SYS_openat, SYS_open, SYS_unlink, SYS_mremap};
+  refuse(numbers, sizeof numbers / sizeof *numbers);
+}
 void refused_exit(void) {
   refused();
   end_exit();
@@ -27,6 +31,25 @@ void refused_exit(void) {
 void refused_quietly(void) {
   refused();
   end_quietly();
+}
+/* Nobody may read stacks as another process would. */
+void end_interrupted_unread(void) {
+  const unsigned numbers[] = {SYS_process_vm_readv};
+  refuse(numbers, 1);
+  end_interrupted_loop();
+}
+/* No memory for the stack of a thread that ends, which the next one gets. */
+static void *thread_without_memory(void *memory_is_there) {
+  const unsigned numbers[] = {SYS_mmap};
+  work(50);
+  if (memory_is_there != NULL)
+    refuse(numbers, 1);
+  return NULL;
+}
+void refused_memory(void) {
+  pthread_join(start(thread_without_memory, (void *)1), NULL);
+  pthread_join(start(thread_without_memory, NULL), NULL);
+  exit(26);
 }
 void limited(void) {
   struct rlimit limit = {0, 0};

@@ -201,6 +201,20 @@ void thread_cancelled_at_once(void) {
   pthread_cancel(thread);
   pthread_join(thread, NULL);
 }
+/* By a handler that another one interrupts, on a stack of its own. */
+static void pass_on(int number) {
+  (void)number;
+  raise(SIGUSR1);
+}
+void end_interrupted_beneath_another(void) {
+  stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+  sigaltstack(&stack, NULL);
+  struct sigaction action = {.sa_handler = strike, .sa_flags = SA_ONSTACK};
+  sigaction(SIGUSR1, &action, NULL);
+  signal(SIGALRM, pass_on);
+  strike_soon();
+  spin();
+}
 /* On a stack that the program made for the thread. */
 void end_interrupted_on_own_stack(void) {
   pthread_attr_t attributes;

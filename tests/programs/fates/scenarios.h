@@ -49,14 +49,14 @@ void become_daemon(void (*before)(void));
   X(end_counted_loop) X(end_division) X(end_stack) X(end_memory) X(end_cpu) X(end_exit_in_handler) X(end_quiet_in_handler)                             \
   X(end_handler_and_default) X(end_handled) X(end_reported) X(end_after_abort) X(end_recovered) X(end_interrupted_loop)                            \
   X(end_after_abort_was_left) X(end_after_assert_was_left) X(end_after_quick_exit_was_left)                                        \
-  X(end_interrupted_on_own_stack) X(end_interrupted_on_context)                                                                    \
+  X(end_interrupted_on_own_stack) X(end_interrupted_beneath_another) X(end_interrupted_unread) X(end_interrupted_on_context)                                                                    \
   X(end_timed_out) X(end_timed_out_elsewhere) X(end_jumped_over_remains) X(thread_ended_in_handler) X(thread_cancelled_at_once) X(threads) \
   X(many_calls) X(short_threads) X(threads_cancelled) X(threads_c11) X(threads_unseen) X(threads_late) X(threads_exit) X(threads_end_quietly)        \
   X(threads_rest) X(threads_barely_begun) X(threads_wait) X(thread_goes_on) X(thread_comes_to_rest) X(thread_comes_to_rest_quickly) \
   X(threads_fault) X(main_ends_first) X(threads_spin_exit) X(threads_spin_quietly) X(threads_spin_exec) X(bare_clone)              \
   X(coroutines) X(timer_threads) X(aio_threads) X(fork_exit) X(fork_quietly) X(fork_abort) X(fork_killed) X(fork_shot)             \
   X(fork_exec) X(fork_fork) X(fork_threads) X(thread_forks) X(spawn) X(vfork_exec) X(vfork_exit) X(shell) X(ifunc)                 \
-  X(refused_exit) X(refused_quietly) X(limited) X(rooted) X(dropped) X(limited_threads) X(becomes_daemon) X(kernel_threads) X(shut) X(children) X(destructor_ends) X(destructor_exits)
+  X(refused_exit) X(refused_quietly) X(refused_memory) X(limited) X(rooted) X(dropped) X(limited_threads) X(becomes_daemon) X(kernel_threads) X(shut) X(children) X(destructor_ends) X(destructor_exits)
 
 #define DECLARE(name) void name(void);
 SCENARIOS(DECLARE)

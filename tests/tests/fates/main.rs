@@ -220,9 +220,10 @@ fn by_musl(scenario: &Scenario) -> Option<Scenario> {
     Some(Scenario { processes: scenario.processes.iter().map(said).collect::<Vec<_>>().leak(), ..*scenario })
 }
 
-/// What the plain program does not come to the end of with musl, either; what only glibc has, whose `quick_exit` alone tells when its handlers are done; and
-/// musl's `daemon` forks once more.
-const WITHOUT_MUSL: [&str; 9] = [
+/// What the plain program does not come to the end of with musl, either; what only glibc has, whose `quick_exit` alone tells when its handlers are done,
+/// and which alone gives a thread's stack to another one; and musl's `daemon` forks once more.
+const WITHOUT_MUSL: [&str; 10] = [
+    "refused_memory",
     "thread_comes_to_rest_quickly",
     "thread_goes_on",
     "threads_unseen",

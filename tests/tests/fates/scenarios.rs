@@ -104,6 +104,14 @@ pub(crate) const ENDS: &[Scenario] = &[
         &["exit 15 (_exit), while 1 other thread waited (1 in futex) | a signal handler (or cancellation) interrupted other code"],
     )
     .interrupts("spin"),
+    scenario(
+        "end_interrupted_beneath_another",
+        15,
+        &["exit 15 (_exit) | a signal handler (or cancellation) interrupted other code"],
+    )
+    .interrupts("spin"),
+    scenario("end_interrupted_unread", 15, &["exit 15 (_exit) | a signal handler (or cancellation) interrupted other code"])
+        .interrupts("spin"),
     scenario("end_interrupted_on_context", 15, &["exit 15 (_exit) | a signal handler (or cancellation) interrupted other code"])
         .interrupts("spin"),
     scenario(
@@ -165,6 +173,7 @@ pub(crate) const ENDS: &[Scenario] = &[
     scenario("ifunc", 0, &["exit 0"]),
     scenario("refused_exit", 7, &["exit 7"]),
     scenario("refused_quietly", 3, &["exit 3 (_exit)"]),
+    scenario("refused_memory", 26, &["exit 26 | what it counted is lost"]).loses(&["branchy", "even", "odd"]),
     scenario("limited", 7, &["exit 7"]),
     scenario("shut", 7, &["exit 7"]),
     scenario("limited_threads", 20, &["exit 20, while 1 other thread waited (1 in read) | The file could not grow"]),
