@@ -113,7 +113,7 @@ impl Loader {
         let found = match &input.name {
             InputName::File(path) => self.file(path, script_depth),
             InputName::Library(name) => self.library(name, input.mode),
-            InputName::LibraryFile(name) => self.dirs.iter().map(|dir| dir.join(name)).find(|path| path.is_file()),
+            InputName::LibraryFile(name) => self.dirs.iter().map(|dir| dir.join(name)).find(|path| is_taken(path)),
         };
         if let Some(path) = found {
             self.add(path, input.mode, script_depth);
@@ -138,7 +138,7 @@ impl Loader {
             file
         };
         let names = if mode.static_only { vec![file(".a")] } else { vec![file(".so"), file(".a")] };
-        self.dirs.iter().flat_map(|dir| names.iter().map(move |name| dir.join(name))).find(|path| path.is_file())
+        self.dirs.iter().flat_map(|dir| names.iter().map(move |name| dir.join(name))).find(|path| is_taken(path))
     }
 
     fn add(&mut self, path: PathBuf, mode: InputMode, script_depth: u32) {
@@ -164,6 +164,23 @@ impl Loader {
             self.input(&Input { name, mode }, script_depth + 1);
         }
     }
+}
+
+/// Linkers look on where a library cannot be read, or is for another machine.
+fn is_taken(library: &Path) -> bool {
+    library.is_file() && MappedFile::open(library).is_ok_and(|bytes| is_for_this_machine(&bytes))
+}
+
+/// Of an archive, the first object decides.
+fn is_for_this_machine(bytes: &[u8]) -> bool {
+    const CLASS_64: u8 = 2;
+    const X86_64: [u8; 2] = [62, 0];
+    let is_foreign = |bytes: &[u8]| {
+        bytes.starts_with(b"\x7fELF") && (bytes.get(4), bytes.get(18..20)) != (Some(&CLASS_64), Some(X86_64.as_slice()))
+    };
+    let Ok(archive) = ArchiveFile::parse(bytes) else { return !is_foreign(bytes) };
+    let objects = archive.members().flatten().filter_map(|member| member.data(bytes).ok());
+    objects.into_iter().find(|object| object.starts_with(b"\x7fELF")).is_none_or(|object| !is_foreign(object))
 }
 
 /// Members of a thin archive are files beside it. A member that is an archive again is taken whole; what the linker leaves out
