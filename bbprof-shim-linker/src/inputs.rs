@@ -111,12 +111,12 @@ impl Loader {
             return;
         }
         let found = match &input.name {
-            InputName::File(path) => self.file(path, script_depth),
+            InputName::File(path) => self.file(path, script_depth).and_then(opened),
             InputName::Library(name) => self.library(name, input.mode),
-            InputName::LibraryFile(name) => self.dirs.iter().map(|dir| dir.join(name)).find(|path| is_taken(path)),
+            InputName::LibraryFile(name) => self.dirs.iter().map(|dir| dir.join(name)).find_map(taken),
         };
-        if let Some(path) = found {
-            self.add(path, input.mode, script_depth);
+        if let Some((path, bytes)) = found {
+            self.add(path, bytes, input.mode, script_depth);
         }
     }
 
@@ -130,7 +130,7 @@ impl Loader {
             .or_else(|| self.dirs.iter().map(|dir| dir.join(path)).find(|path| script_depth > 0 && path.is_file()))
     }
 
-    fn library(&self, name: &OsStr, mode: InputMode) -> Option<PathBuf> {
+    fn library(&self, name: &OsStr, mode: InputMode) -> Option<(PathBuf, MappedFile)> {
         let file = |extension: &str| {
             let mut file = OsString::from("lib");
             file.push(name);
@@ -138,11 +138,10 @@ impl Loader {
             file
         };
         let names = if mode.static_only { vec![file(".a")] } else { vec![file(".so"), file(".a")] };
-        self.dirs.iter().flat_map(|dir| names.iter().map(move |name| dir.join(name))).find(|path| is_taken(path))
+        self.dirs.iter().flat_map(|dir| names.iter().map(move |name| dir.join(name))).find_map(taken)
     }
 
-    fn add(&mut self, path: PathBuf, mode: InputMode, script_depth: u32) {
-        let Ok(bytes) = MappedFile::open(&path) else { return };
+    fn add(&mut self, path: PathBuf, bytes: MappedFile, mode: InputMode, script_depth: u32) {
         let kind = sniff(&bytes);
         let optional = if kind == FileKind::Archive { !mode.whole_archive } else { mode.lazy };
         if !self.seen.insert((path.clone(), optional)) {
@@ -166,9 +165,13 @@ impl Loader {
     }
 }
 
+fn opened(path: PathBuf) -> Option<(PathBuf, MappedFile)> {
+    MappedFile::open(&path).ok().map(|bytes| (path, bytes))
+}
+
 /// Linkers look on where a library cannot be read, or is for another machine.
-fn is_taken(library: &Path) -> bool {
-    library.is_file() && MappedFile::open(library).is_ok_and(|bytes| is_for_this_machine(&bytes))
+fn taken(library: PathBuf) -> Option<(PathBuf, MappedFile)> {
+    Some(library).filter(|path| path.is_file()).and_then(opened).filter(|(_, bytes)| is_for_this_machine(bytes))
 }
 
 /// Of an archive, the first object decides.
@@ -179,8 +182,8 @@ fn is_for_this_machine(bytes: &[u8]) -> bool {
         bytes.starts_with(b"\x7fELF") && (bytes.get(4), bytes.get(18..20)) != (Some(&CLASS_64), Some(X86_64.as_slice()))
     };
     let Ok(archive) = ArchiveFile::parse(bytes) else { return !is_foreign(bytes) };
-    let objects = archive.members().flatten().filter_map(|member| member.data(bytes).ok());
-    objects.into_iter().find(|object| object.starts_with(b"\x7fELF")).is_none_or(|object| !is_foreign(object))
+    let mut objects = archive.members().flatten().filter_map(|member| member.data(bytes).ok());
+    objects.find(|object| object.starts_with(b"\x7fELF")).is_none_or(|object| !is_foreign(object))
 }
 
 /// Members of a thin archive are files beside it. A member that is an archive again is taken whole; what the linker leaves out

@@ -51,6 +51,13 @@ void refused_memory(void) {
   pthread_join(start(thread_without_memory, NULL), NULL);
   exit(26);
 }
+/* Nor may anybody list the threads that go on. */
+static void end_without_list(void) {
+  const unsigned numbers[] = {SYS_open, SYS_openat, SYS_stat};
+  refuse(numbers, sizeof numbers / sizeof *numbers);
+  end_exit();
+}
+void refused_list(void) { threads_running_at(end_without_list); }
 void limited(void) {
   struct rlimit limit = {0, 0};
   setrlimit(RLIMIT_FSIZE, &limit);

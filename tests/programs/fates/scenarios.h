@@ -37,6 +37,8 @@ OUT_OF_LINE void spin(void);
 /* In a thread of its own. */
 pthread_t start_with(const pthread_attr_t *attributes, void *(*function)(void *), void *argument);
 pthread_t start(void *(*function)(void *), void *argument);
+/* Beside two threads that spin. */
+void threads_running_at(void (*end)(void));
 /* A child calls daemon, behind something else, and ends in it. */
 void become_daemon(void (*before)(void));
 
@@ -56,7 +58,7 @@ void become_daemon(void (*before)(void));
   X(threads_fault) X(main_ends_first) X(threads_spin_exit) X(threads_spin_quietly) X(threads_spin_exec) X(bare_clone)              \
   X(coroutines) X(timer_threads) X(aio_threads) X(fork_exit) X(fork_quietly) X(fork_abort) X(fork_killed) X(fork_shot)             \
   X(fork_exec) X(fork_fork) X(fork_threads) X(thread_forks) X(spawn) X(vfork_exec) X(vfork_exit) X(shell) X(ifunc)                 \
-  X(refused_exit) X(refused_quietly) X(refused_memory) X(limited) X(rooted) X(dropped) X(limited_threads) X(becomes_daemon) X(kernel_threads) X(shut) X(children) X(destructor_ends) X(destructor_exits)
+  X(refused_exit) X(refused_quietly) X(refused_memory) X(refused_list) X(limited) X(rooted) X(dropped) X(limited_threads) X(becomes_daemon) X(kernel_threads) X(shut) X(children) X(destructor_ends) X(destructor_exits)
 
 #define DECLARE(name) void name(void);
 SCENARIOS(DECLARE)

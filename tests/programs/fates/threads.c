@@ -252,7 +252,7 @@ void main_ends_first(void) {
   start(thread_that_ends, NULL);
   pthread_exit(NULL);
 }
-static void threads_running_at(void (*end)(void)) {
+void threads_running_at(void (*end)(void)) {
   start(thread_that_spins, NULL);
   start(thread_that_spins, NULL);
   while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) < 2)

@@ -117,7 +117,8 @@ fn check_all<'s>(program: &Path, scenarios: impl Iterator<Item = &'s Scenario>) 
 }
 
 /// Those where it matters where the counters live.
-const OTHER_STORAGES: [&str; 18] = [
+const OTHER_STORAGES: [&str; 19] = [
+    "refused_list",
     "nothing",
     "end_exit",
     "end_quietly",
@@ -140,7 +141,7 @@ const OTHER_STORAGES: [&str; 18] = [
 
 /// Scenarios that only one thread counts in at a time: plain shared counters are right for them.
 fn of_one_thread(scenario: &Scenario) -> bool {
-    scenario.name != "fork_threads"
+    !["fork_threads", "refused_list"].contains(&scenario.name)
 }
 
 fn others() -> impl Iterator<Item = &'static Scenario> {

@@ -174,6 +174,7 @@ pub(crate) const ENDS: &[Scenario] = &[
     scenario("refused_exit", 7, &["exit 7"]),
     scenario("refused_quietly", 3, &["exit 3 (_exit)"]),
     scenario("refused_memory", 26, &["exit 26 | what it counted is lost"]).loses(&["branchy", "even", "odd"]),
+    scenario("refused_list", 7, &["exit 7 | running when it ended"]).interrupts("spin"),
     scenario("limited", 7, &["exit 7"]),
     scenario("shut", 7, &["exit 7"]),
     scenario("limited_threads", 20, &["exit 20, while 1 other thread waited (1 in read) | The file could not grow"]),
