@@ -1,7 +1,7 @@
 /* handlers.c: does a signal handler run on a thread's stack, and what did it interrupt?
  *
- * A process that ends within a handler leaves the interrupted activation in the middle of a block, unless it was in a system call; so does a
- * handler that jumps to where it never comes back from. The kernel's frame on the stack tells: user code and stack segments, a plausible
+ * A process that ends within a handler leaves the interrupted activation in the middle of a block, unless it was in a system call that is not an
+ * allocator's; so does a handler that jumps to where it never comes back from. The kernel's frame on the stack tells: user code and stack segments, a plausible
  * instruction pointer and flags, and as return address two instructions that no other function begins with (`mov $15, %rax; syscall`). */
 #include "own_stack.h"
 #include "process.h"
@@ -21,6 +21,9 @@ enum { RETURN = 0, STACK = 21, INSTRUCTION = 22, FLAGS = 23, SEGMENT_WORD = 24, 
 
 static const uint8_t return_code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 static const uint8_t system_call[] = {0x0f, 0x05};
+#define LOAD_EAX 0xb8
+#define LOADED_BYTES 32
+#define NUMBERS_OF_CALLS 1024
 static const uint8_t in_block[] = {PLATFORM_IN_BLOCK};
 
 /* What was found on a stack. */
@@ -40,9 +43,24 @@ static bool is_system_call(uint64_t instruction) {
     return code_is(instruction, system_call, sizeof system_call) && !code_is(instruction + sizeof system_call, in_block, sizeof in_block);
 }
 
-/* The kernel restarts some system calls: then the instruction is still to come. */
-static bool is_in_system_call(uint64_t instruction) {
-    return is_system_call(instruction - sizeof system_call) || is_system_call(instruction);
+/* Calls of allocators end no block, as LLVM trusts them to come back. By the code, `mov $number, %eax` shortly before the call; calls by the
+ * function `syscall` are the program's own. */
+static bool is_of_allocator(uint64_t system_call_at) {
+    uint8_t code[LOADED_BYTES];
+    if (platform_read_memory((const void *)(system_call_at - sizeof code), code, sizeof code) != sizeof code)
+        return false;
+    for (size_t at = sizeof code - 5; at != 0; at--) {
+        uint32_t number = code[at + 1] | (uint32_t)code[at + 2] << 8 | (uint32_t)code[at + 3] << 16 | (uint32_t)code[at + 4] << 24;
+        if (code[at] == LOAD_EAX && number < NUMBERS_OF_CALLS)
+            return platform_call_is_of_allocators(number);
+    }
+    return false;
+}
+
+/* In a call that may not come back. The kernel restarts some system calls: then the instruction is still to come. */
+static bool ends_block(uint64_t instruction) {
+    uint64_t before = instruction - sizeof system_call;
+    return is_system_call(before) ? !is_of_allocator(before) : is_system_call(instruction) && !is_of_allocator(instruction);
 }
 
 static bool is_frame(const uint64_t *frame) {
@@ -55,7 +73,7 @@ static void look_at(const uint64_t *frame, struct frames *found) {
     if (!is_frame(frame) || (found->counts != NULL && !found->counts(frame)))
         return;
     found->beyond = frame[STACK];
-    if (!is_in_system_call(frame[INSTRUCTION]))
+    if (!ends_block(frame[INSTRUCTION]))
         found->interrupted++;
 }
 

@@ -62,6 +62,8 @@ void platform_unmap(void *view, size_t num_bytes);
 
 /* Copies memory of our own that may not be there; how many bytes could be. */
 long platform_read_memory(const void *from, void *to, size_t num_bytes);
+/* Is it what malloc and free call, to come back at once? */
+bool platform_call_is_of_allocators(uint64_t number);
 
 /* process and threads */
 int32_t platform_process_id(void);
@@ -93,7 +95,7 @@ struct threads_look {
     uint64_t fingerprint;
     struct call_told calls[CALLS_TOLD]; /* of those that wait; 0 threads = unused */
 };
-/* Who waits at a word of these bytes neither rests nor is blocked: it is in the middle of the runtime. Nor does one whose stack, from this pointer on,
+/* Who waits at a word of these bytes neither rests nor is blocked: it is in the middle of the runtime; nor is who is in an allocator's call. Nor does one whose stack, from this pointer on,
  * is told to be that of an interrupted activation. */
 void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool (*is_interrupted)(void *own, uintptr_t stack),
                               struct threads_look *look);

@@ -100,6 +100,10 @@ long platform_read_memory(const void *from, void *to, size_t num_bytes) {
     return result < 0 ? 0 : result;
 }
 
+bool platform_call_is_of_allocators(uint64_t number) {
+    return number == __NR_mmap || number == __NR_munmap || number == __NR_mremap || number == __NR_mprotect || number == __NR_madvise || number == __NR_brk;
+}
+
 /* process and threads */
 
 int32_t platform_process_id(void) {

@@ -227,7 +227,7 @@ static void judge_call(const struct looker *looker, const char *call, long lengt
         arguments[i] = next_number(&at, end);
     tell_call(look, call_number);
     bool is_within = call_number == __NR_futex && arguments[0] >= (uintptr_t)looker->own && arguments[0] < (uintptr_t)looker->own_end;
-    if (is_within)
+    if (is_within || platform_call_is_of_allocators(call_number))
         look->blocked = look->settled = false;
     else if (looker->is_interrupted(looker->own, next_number(&at, end)))
         look->blocked = false;

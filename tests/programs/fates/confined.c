@@ -38,6 +38,31 @@ void end_interrupted_unread(void) {
   refuse(numbers, 1);
   end_interrupted_loop();
 }
+/* A handler that ends the process comes in a call of the allocator's, when the memory at `lent` is given back. */
+static void strike_when_unmapped(const char *lent) {
+  const uint64_t page = (uint64_t)lent & ~(uint64_t)4095;
+  const struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_munmap, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)page, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog filter = {sizeof program / sizeof *program, (struct sock_filter *)program};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    exit(89);
+}
+OUT_OF_LINE void give_back(char *lent) {
+  work(5);
+  free(lent);
+}
+void end_interrupted_in_free(void) {
+  char *lent = malloc(1 << 22);
+  signal(SIGSYS, strike);
+  strike_when_unmapped(lent);
+  give_back(lent);
+}
 /* No memory for the stack of a thread that ends, which the next one gets. */
 static void *thread_without_memory(void *memory_is_there) {
   const unsigned numbers[] = {SYS_mmap};
