@@ -97,10 +97,10 @@ fn caveat(raw: &Ending, number: u64) -> Option<String> {
     }
     match raw.lost_children {
         0 => {}
-        1 => reasons.push("1 process that was forked here could not write a profile: what it executed is lost".to_owned()),
+        1 => reasons.push("1 process that was forked here could not write a profile: what it executed is lost, or, where there was no memory for its counters either, is counted here".to_owned()),
         children => {
             reasons
-                .push(format!("{children} processes that were forked here could not write profiles: what they executed is lost"));
+                .push(format!("{children} processes that were forked here could not write profiles: what they executed is lost, or, where there was no memory for their counters either, is counted here"));
         }
     }
     reasons.extend(raw.notes.iter().cloned());

@@ -59,8 +59,8 @@ static bool is_small(const struct process *process) {
 }
 
 void process_finish(struct process *process, enum raw_fate fate, int status) {
-    /* A child of vfork or of a bare clone that calls exit: not ours to end. */
-    if (process->finished || process->pid != platform_process_id())
+    /* A child of vfork or of a bare clone that calls exit is not ours to end. */
+    if (process->finished || !process_is_caller(process))
         return;
     process_lock_at_end(process);
     several_threads_look(process);
@@ -94,7 +94,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
 }
 
 void process_expect(struct process *process, enum raw_fate fate, int status, uintptr_t stack) {
-    if (process->finished || process->pid != platform_process_id())
+    if (process->finished || !process_is_caller(process))
         return;
     process_lock(process);
     process->expected = (struct expected_end){fate, status, platform_thread_id(), stack};
@@ -117,8 +117,7 @@ static bool is_expected(const struct expected_end *expected, enum raw_fate fate,
 }
 
 void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path, bool for_good) {
-    /* vfork's child runs in its parent's memory. */
-    if (process->finished || process->pid != platform_process_id())
+    if (process->finished || !process_is_caller(process))
         return;
     process_lock(process);
     if (is_expected(&process->expected, fate, status)) {
@@ -159,7 +158,7 @@ void process_leave(struct process *process, uint32_t activations) {
 }
 
 void process_revoke(struct process *process, enum raw_fate fate) {
-    if (process->finished || process->pid != platform_process_id())
+    if (process->finished || !process_is_caller(process))
         return;
     process_lock(process);
     if (process->announced == fate) {

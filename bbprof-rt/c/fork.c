@@ -164,6 +164,7 @@ void fork_begin_child(struct process *process) {
     bool was_changing = process_lock_inherit(process);
     give_back(process);
     process->pid = platform_process_id();
+    process->pid_namespace = platform_pid_namespace();
     process->parent_pid = platform_parent_id();
     process->start_ticks = platform_start_ticks();
     process->begun_ns = platform_wall_clock_ns();

@@ -76,6 +76,8 @@ bool platform_process_exists(int32_t process);
 bool platform_process_is_gone(int32_t process);
 /* What tells the process ids of now and here from others; 0 = cannot be told. */
 uint64_t platform_namespace(void);
+/* The same among the namespaces of this machine. */
+uint64_t platform_pid_namespace(void);
 /* How many threads of this process are still running, without the caller and `helper`; -1 = cannot be told. */
 int platform_other_threads(int32_t helper);
 /* The same, but never those that have left user space for ever, which may be among many. */

@@ -436,9 +436,13 @@ uint64_t platform_start_ticks(void) {
     return platform_stat_field("/proc/self/stat", 22, &ticks) ? ticks : 0;
 }
 
+uint64_t platform_pid_namespace(void) {
+    return platform_number_behind("/proc/self/ns/pid");
+}
+
 uint64_t platform_namespace(void) {
     char boot[40] = {0};
-    uint64_t identity = platform_number_behind("/proc/self/ns/pid");
+    uint64_t identity = platform_pid_namespace();
     int file = platform_open("/proc/sys/kernel/random/boot_id", OPEN_READ);
     if (file < 0 || identity == 0)
         return 0;

@@ -77,6 +77,7 @@
 #define platform_block_signals bbprof_platform_block_signals
 #define platform_block_signals_in_block bbprof_platform_block_signals_in_block
 #define platform_blocked_signals bbprof_platform_blocked_signals
+#define platform_call_is_of_allocators bbprof_platform_call_is_of_allocators
 #define platform_close bbprof_platform_close
 #define platform_error_text bbprof_platform_error_text
 #define platform_executable bbprof_platform_executable
@@ -109,6 +110,7 @@
 #define platform_open bbprof_platform_open
 #define platform_other_threads bbprof_platform_other_threads
 #define platform_parent_id bbprof_platform_parent_id
+#define platform_pid_namespace bbprof_platform_pid_namespace
 #define platform_process_exists bbprof_platform_process_exists
 #define platform_process_group bbprof_platform_process_group
 #define platform_process_id bbprof_platform_process_id
@@ -159,6 +161,7 @@
 #define process_expect bbprof_process_expect
 #define process_expect_no_more bbprof_process_expect_no_more
 #define process_finish bbprof_process_finish
+#define process_is_caller bbprof_process_is_caller
 #define process_keep_signals_blocked bbprof_process_keep_signals_blocked
 #define process_leave bbprof_process_leave
 #define process_lock bbprof_process_lock

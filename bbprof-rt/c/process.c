@@ -103,6 +103,13 @@ static void read_pattern(struct process *process, const char *pattern) {
     }
 }
 
+bool process_is_caller(const struct process *process) {
+    if (process->pid != platform_process_id())
+        return false;
+    uint64_t namespace = process->pid_namespace == 0 ? 0 : platform_pid_namespace();
+    return namespace == 0 || namespace == process->pid_namespace;
+}
+
 struct process *process_create(char **environment, const struct bbprof_image *record) {
     const char *off = setting(environment, "BBPROF_OFF");
     if (off != NULL && off[0] != '\0' && !text_equals(off, "0"))
@@ -113,6 +120,7 @@ struct process *process_create(char **environment, const struct bbprof_image *re
     process->abi = PROCESS_ABI;
     platform_identify(STDERR, &process->stderr_at_start);
     process->pid = platform_process_id();
+    process->pid_namespace = platform_pid_namespace();
     process->parent_pid = platform_parent_id();
     process->start_ticks = platform_start_ticks();
     platform_first_stack_end();

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 19u
+#define PROCESS_ABI 20u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -110,6 +110,7 @@ struct process {
     uint32_t abi;
     struct lock lock, guests; /* of who goes in beside a fork that has the lock: see lock.c */
     int32_t pid, parent_pid;
+    uint64_t pid_namespace; /* 0 = not known */
     uint64_t start_ticks, begun_ns;
     struct file_identity stderr_at_start; /* all zero if there was none */
     bool wants_file;
@@ -144,7 +145,7 @@ struct process {
     struct arena arena;
     uint8_t leader_build_id[16];
     size_t pool_at; /* where %m ends in the pool's path; 0 = no pool */
-    uint64_t namespace; /* of its number, if there is a pool; 0 = not known */
+    uint64_t namespace; /* of its number, among those of all machines, if there is a pool; 0 = not known */
     char executable[PATH_BYTES];
     char pattern[PATH_BYTES]; /* of the raw profile's path, absolute if possible */
     char test_name[256];
@@ -185,6 +186,8 @@ bool process_lock_inherit(struct process *process);
 
 /* process.c */
 struct process *process_create(char **environment, const struct bbprof_image *record);
+/* Is it the calling one? A child of vfork, or of a bare clone, has its parent's memory, and in a namespace of its own may have its parent's number. */
+bool process_is_caller(const struct process *process);
 /* Zeroed memory; NULL = none left. */
 void *process_allocate(struct process *process, size_t num_bytes);
 /* What is allocated from now on goes with `process_return_memory`, which takes what this gave. */

@@ -321,6 +321,20 @@ fn the_number_of_a_dead_process_elsewhere() {
     assert_eq!(steps(&sandbox), 3 * CALLS);
 }
 
+/// A child of vfork ends, in a pid namespace of its own where it has its parent's number, and its parent's memory: the parent goes on.
+#[test]
+fn the_number_of_the_parent_elsewhere() {
+    for (pattern, ends) in [("raw/%m.bbraw", 1), ("raw/%p.bbraw", 0)] {
+        let sandbox = built();
+        let run = Run::new("unshare").args(["-rpf", "./pool", "0", "child elsewhere"]).env("BBPROF_OUT", pattern);
+        run.in_folder(sandbox.path()).outcome().expect_code(0);
+        let (path, pooled) = pool(&sandbox);
+        assert_eq!(pooled.into_iter().map(|(_, n)| n).sum::<u64>(), ends);
+        assert_eq!(ends + u64::from(read(&path).ending.fate == Fate::Exit { status: Some(0) }), 1);
+        assert_eq!(steps(&sandbox), 2 * CALLS);
+    }
+}
+
 /// Killed while a library was loaded, before its counters had a place: it is not among the images, as in the file of the process.
 #[test]
 fn killed_while_loading() {

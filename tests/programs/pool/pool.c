@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,6 +204,17 @@ int main(int argc, char **argv) {
   if (strcmp(how, "after a line") == 0) {
     if (getchar() != '\n')
       return 97;
+    work(0);
+  }
+  if (strcmp(how, "child elsewhere") == 0) {
+    if (unshare(CLONE_NEWPID) != 0)
+      return 98;
+    pid_t number = getpid(), child = vfork();
+    if (child == 0)
+      _exit(getpid() == number ? 0 : 99);
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0)
+      return 99;
     work(0);
   }
   if (strcmp(how, "cannot remove") == 0)
