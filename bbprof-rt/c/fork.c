@@ -128,6 +128,11 @@ static void rehouse(struct process *process, struct image *image, enum bank bank
     segment->owner = own ? platform_thread_id() : THREAD_NONE;
 }
 
+/* The counters of a thread that ended by a bare system call stay where they were, until libc unmaps its stack: the program may have other memory there. */
+static bool is_in_place(const struct process *process, const struct segment *segment) {
+    return segment->place != NULL && (platform_thread_exists(process->parent_pid, segment->owner) || platform_is_shared_memory(segment->place, BBPROF_PAGE_BYTES));
+}
+
 static void restart_bank(struct process *process, struct image *image, enum bank bank) {
     struct segment *first = image->segments[bank];
     struct segment **link = &image->segments[bank];
@@ -141,7 +146,7 @@ static void restart_bank(struct process *process, struct image *image, enum bank
             link = &segment->next;
             continue;
         }
-        if (segment->place != NULL)
+        if (is_in_place(process, segment))
             platform_map_fresh(segment->place, bank_bytes(image, bank));
         segment_forget_parked(process, image, segment);
         platform_unmap(segment->view, bank_bytes(image, bank));

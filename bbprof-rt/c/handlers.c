@@ -132,6 +132,8 @@ static bool handler_runs_still(const uint64_t *frame) {
 }
 
 uint32_t handlers_running(struct process *process) {
+    if (platform_thread_id() == process->helper) /* it has no handlers, and no stack that libc knows */
+        return 0;
     struct frames found = {NULL, 0, 0};
     uintptr_t at = own_stack();
     /* From the handlers' own stack, if they have one, to that of what they interrupted, which may be another handler. */

@@ -51,7 +51,9 @@ void *platform_map_private(size_t num_bytes);
 void *platform_map_shared(int file, uint64_t offset, size_t num_bytes, int *why);
 /* Maps the pages behind `view` a second time, in place of those at `place`. On failure there are fresh pages. */
 int platform_map_over(void *place, void *view, size_t num_bytes);
-/* The same for pages of a file. */
+/* Is it a shared mapping, or not to be found out? */
+bool platform_is_shared_memory(const void *memory, size_t num_bytes);
+/* The same as `platform_map_over` for pages of a file. */
 int platform_map_file_over(void *place, int file, uint64_t offset, size_t num_bytes);
 /* Moves private pages elsewhere, and leaves empty ones, so that nothing else gets in there; NULL: the kernel cannot (before Linux 5.7), and nothing has changed. */
 void *platform_move_pages(void *place, size_t num_bytes);
@@ -103,7 +105,7 @@ void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool 
                               struct threads_look *look);
 /* Processor time that all other threads have had, dead ones, too, up to the kernel's last reckoning; out of two clocks, so that it may seem to go back. */
 int64_t platform_time_of_others_ns(void);
-/* A thread that libc knows nothing of, with the caller's signal mask and TLS (which it must not touch). Stores its id. */
+/* A thread that libc knows nothing of, with the caller's signal mask and thread-local storage of zeros. Stores its id. */
 int platform_start_helper(void (*function)(void *), void *context, int32_t *thread);
 void platform_sleep(uint64_t nanoseconds);
 /* Handles a signal whose disposition is the default; else -EBUSY. `NULL` puts the default back if `handler` is there. */

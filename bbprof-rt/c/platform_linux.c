@@ -55,6 +55,14 @@ bool platform_move_pages_back(void *from, void *place, size_t num_bytes) {
     return !failed(CALL6(__NR_mremap, from, num_bytes, num_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place, 0));
 }
 
+bool platform_is_shared_memory(const void *memory, size_t num_bytes) {
+    /* As in `platform_map_over`. */
+    long twice = CALL6(__NR_mremap, memory, 0, num_bytes, MREMAP_MAYMOVE, 0, 0);
+    if (!failed(twice))
+        platform_unmap((void *)twice, num_bytes);
+    return twice != -EINVAL && twice != -EFAULT;
+}
+
 int platform_map_file_over(void *place, int file, uint64_t offset, size_t num_bytes) {
     int why;
     map(place, num_bytes, MAP_SHARED | MAP_FIXED, file, offset, &why);
@@ -145,10 +153,11 @@ void platform_sleep(uint64_t nanoseconds) {
 }
 
 #define HELPER_STACK_BYTES 65536u
+#define HELPER_BLOCK_BYTES 4096u
 #define HELPER_FLAGS                                                                                                               \
-    (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_PARENT_SETTID)
+    (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID)
 
-long bbprof_clone(void (*function)(void *), void *context, void *stack_end, int32_t *thread, long flags);
+long bbprof_clone(void (*function)(void *), void *context, void *stack_end, int32_t *thread, long flags, void *block);
 __asm__(".text\n"
         ".globl bbprof_clone\n"
         ".hidden bbprof_clone\n"
@@ -159,6 +168,7 @@ __asm__(".text\n"
         "    lea -16(%rdx), %rsi\n"
         "    mov %rcx, %rdx\n"
         "    mov %r8, %rdi\n"
+        "    mov %r9, %r8\n"
         "    mov $56, %eax\n"
         "    syscall\n"
         "    test %rax, %rax\n"
@@ -173,13 +183,29 @@ __asm__(".text\n"
         "    syscall\n"
         ".size bbprof_clone, .-bbprof_clone\n");
 
+extern const ElfW(Ehdr) __ehdr_start __attribute__((weak, visibility("hidden")));
+
+/* What a program has below each thread's pointer, in whole pages; 0 = nothing, or it was linked without its headers. */
+static size_t program_tls_bytes(void) {
+    const ElfW(Ehdr) *header = &__ehdr_start;
+    const ElfW(Phdr) *segments = (const void *)((const char *)header + (header == NULL ? 0 : header->e_phoff));
+    for (unsigned i = 0; header != NULL && i < header->e_phnum; i++)
+        if (segments[i].p_type == PT_TLS)
+            return (segments[i].p_memsz + segments[i].p_align + HELPER_BLOCK_BYTES - 1) & ~(size_t)(HELPER_BLOCK_BYTES - 1);
+    return 0;
+}
+
+/* The caller's thread-local storage goes with the caller. */
 int platform_start_helper(void (*function)(void *), void *context, int32_t *thread) {
-    char *stack = platform_map_private(HELPER_STACK_BYTES);
-    if (stack == NULL)
+    size_t tls_bytes = program_tls_bytes(), all_bytes = tls_bytes + HELPER_BLOCK_BYTES + HELPER_STACK_BYTES;
+    char *memory = platform_map_private(all_bytes);
+    if (memory == NULL)
         return -ENOMEM;
-    long result = bbprof_clone(function, context, stack + HELPER_STACK_BYTES, thread, HELPER_FLAGS);
+    void **block = (void **)(void *)(memory + tls_bytes);
+    *block = block; /* as psABI has it */
+    long result = bbprof_clone(function, context, memory + all_bytes, thread, HELPER_FLAGS, block);
     if (failed(result))
-        platform_unmap(stack, HELPER_STACK_BYTES);
+        platform_unmap(memory, all_bytes);
     return failed(result) ? (int)result : 0;
 }
 

@@ -183,3 +183,108 @@ fn in_destructors() {
         check(&format!("library {options:?} in a program by {}", compiler.display()), &program, &sandbox);
     }
 }
+
+/// Compiles and runs a program that forks, whose exit code is its child's; all its profiles are exact.
+fn all_exact(source: &str, dump: &str) {
+    let sandbox = Sandbox::new("fork");
+    let program = sandbox.join("program");
+    let source = sandbox.write("program.c", source);
+    Run::new(tool("bbprof-cc")).args(["-O2", "-D_GNU_SOURCE", "-pthread", "-o"]).arg(&program).arg(&source).ok();
+    std::fs::create_dir(sandbox.join("raw")).unwrap();
+    Run::new(&program).env("BBPROF_OUT", sandbox.join("raw/%p.bbraw")).env("BBPROF_DUMP", dump).ok();
+    let profiles = sandbox.raw_profiles("raw");
+    assert!(profiles.len() >= 2, "{profiles:?}");
+    Run::new(tool("bbprof")).arg("verify").args(&profiles).ok();
+}
+
+const FORKING_THREAD_GOES: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_t forker;
+static int status;
+/* The stack of the thread that forked is larger than what libc keeps, and goes. */
+static void *rest(void *unused) {
+    pthread_join(forker, 0);
+    usleep(100000);
+    exit(0);
+    return unused;
+}
+static void *forks(void *unused) {
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t made;
+        forker = pthread_self();
+        pthread_create(&made, 0, rest, 0);
+        return unused;
+    }
+    waitpid(child, &status, 0);
+    return unused;
+}
+int main(void) {
+    pthread_attr_t attributes;
+    pthread_t made;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 96ul << 20);
+    pthread_create(&made, &attributes, forks, 0);
+    pthread_join(made, 0);
+    return status != 0;
+}
+"#;
+
+/// What dumps periodically in a child does not lean on the thread that forked.
+#[test]
+fn the_forking_thread_goes() {
+    all_exact(FORKING_THREAD_GOES, "every:10ms");
+}
+
+const STACK_IS_GONE: &str = r#"
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define STACK_BYTES (96ul << 20)
+static char *of_thread;
+static void *ends_barely(void *unused) {
+    char here;
+    of_thread = &here;
+    syscall(SYS_exit, 0);
+    return unused;
+}
+int main(void) {
+    pthread_attr_t attributes;
+    pthread_t made;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_create(&made, &attributes, ends_barely, 0);
+    pthread_join(made, 0);
+    /* All around where the thread's stack was, as far as nothing else is there. */
+    char *begin = (char *)((unsigned long)of_thread & ~4095ul) - 256 * 4096, *pages[512];
+    unsigned num = 0;
+    for (char *at = begin; at != begin + 512 * 4096; at += 4096) {
+        void *page = mmap(at, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (page == at)
+            pages[num++] = memset(page, 0x5a, 4096);
+    }
+    if (num < 257) return 91;
+    pid_t child = fork();
+    if (child == 0) {
+        unsigned changed = 0;
+        for (unsigned i = 0; i < num * 4096; i++)
+            changed += pages[i / 4096][i % 4096] != 0x5a;
+        _exit(changed != 0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    return status != 0;
+}
+"#;
+
+/// What a program has where the stack of a thread was that ended by a bare system call is the child's, too.
+#[test]
+fn another_thing_is_where_a_stack_was() {
+    all_exact(STACK_IS_GONE, "");
+}
