@@ -49,6 +49,7 @@ static const char *const NOTES_FOR_GOOD[NUM_NOTES_FOR_GOOD] = {
                             "RTLD_DEEPBIND): what they counted is lost; --storage=atomic keeps it.",
     [NOTE_CLEARED_BANK] = "A thread ended by a bare system call, and another one got its stack, or memory was refused for the counters of a thread that ended: what it "
                           "counted is lost; --storage=atomic keeps it.",
+    [NOTE_CHANGE_BY_KILLED] = "A child of vfork was killed while it changed what it had of its parent's memory: counts may be off.",
     [NOTE_CHANGE_IN_FORK] = "At the fork, which had waited for it, another thread was beginning or ending to count, or dumped, or opened or closed a library: counts of "
                             "before the fork may be among this process's.",
     [NOTE_THREAD_WITHOUT_COUNTERS] = "There was no memory, or no thread-specific data, left for the counters of a thread: what it counted is lost.",

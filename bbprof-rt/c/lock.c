@@ -20,29 +20,76 @@ static void tell_unlocking(struct lock *lock) {
 }
 #endif
 
-enum { FREE, HELD, CONTENDED };
+/* A state that is not free has the number of the thread that holds it. */
+#define FREE 0u
+#define CONTENDED 0x80000000u
 
 #define SPINS 100u /* a guess: most holders are done after one or two system calls */
+#define PAUSE_NS 1000000u
+
+static bool change(uint32_t *state, uint32_t *from, uint32_t to) {
+    return __atomic_compare_exchange_n(state, from, to, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
 
 static bool acquire_at_once(uint32_t *state) {
+    uint32_t self = (uint32_t)platform_thread_id();
     for (unsigned spin = 0; spin < SPINS; spin++) {
         uint32_t free = FREE;
-        if (__atomic_compare_exchange_n(state, &free, HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        if (change(state, &free, self))
             return true;
         __builtin_ia32_pause();
     }
     return false;
 }
 
-static void acquire(uint32_t *state) {
+/* Who waits, and for how long already: pauses in which one thread had what is waited for. */
+struct wait {
+    uint32_t self, holder, pauses;
+};
+
+static struct wait waiting(void) {
+    return (struct wait){(uint32_t)platform_thread_id(), 0, 0};
+}
+
+#define PAUSES_OF_THE_LIVING 100u /* who lives in a pid namespace of its own has another number there than here */
+
+/* A child of vfork, or of a bare clone, that was killed while it held what its parent has, too. */
+static bool inherit_from_dead(struct process *process, uint32_t *state, struct wait *wait) {
+    uint32_t found = __atomic_load_n(state, __ATOMIC_RELAXED);
+    int32_t holder = (int32_t)(found & ~CONTENDED);
+    bool is_the_same = holder != 0 && wait->holder == (uint32_t)holder;
+    wait->holder = (uint32_t)holder;
+    wait->pauses = is_the_same ? wait->pauses + 1 : 0;
+    if (wait->pauses < PAUSES_OF_THE_LIVING)
+        return false;
+    wait->pauses = 0;
+    bool is_gone = !platform_thread_exists(process->pid, holder) && platform_process_is_gone(holder);
+    if (!is_gone || !change(state, &found, wait->self | CONTENDED))
+        return false;
+    note_for_good(process, NOTE_CHANGE_BY_KILLED);
+    return true;
+}
+
+/* False: it waited a moment for it. */
+static bool acquire_or_pause(struct process *process, uint32_t *state, struct wait *wait) {
+    uint32_t found = FREE;
+    /* Others may wait, too. */
+    if (change(state, &found, wait->self | CONTENDED))
+        return true;
+    if ((found & CONTENDED) != 0 || change(state, &found, found | CONTENDED))
+        platform_wait(state, found | CONTENDED, PAUSE_NS);
+    return inherit_from_dead(process, state, wait);
+}
+
+static void acquire(struct process *process, uint32_t *state) {
     if (acquire_at_once(state))
         return;
-    while (__atomic_exchange_n(state, CONTENDED, __ATOMIC_ACQUIRE) != FREE)
-        platform_wait(state, CONTENDED, 0);
+    for (struct wait wait = waiting(); !acquire_or_pause(process, state, &wait);)
+        continue;
 }
 
 static void release_state(uint32_t *state) {
-    if (__atomic_exchange_n(state, FREE, __ATOMIC_RELEASE) == CONTENDED)
+    if ((__atomic_exchange_n(state, FREE, __ATOMIC_RELEASE) & CONTENDED) != 0)
         platform_wake(state);
 }
 
@@ -73,7 +120,6 @@ static struct lock *held(struct process *process) {
     return guest != 0 && guest == platform_thread_id() ? &process->guests : &process->lock;
 }
 
-#define PAUSE_NS 1000000u
 #define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
 #define PAUSES_OF_THE_NEXT 20u /* of a process whose forks have waited for others before */
 
@@ -88,11 +134,11 @@ static bool acquire_beside_forks(struct process *process) {
     if (acquire_at_once(state))
         return true;
     unsigned patience = __atomic_load_n(&process->had_guests, __ATOMIC_RELAXED) ? PAUSES_OF_THE_NEXT : PAUSES_OF_A_FORK;
-    for (unsigned pauses = 0; __atomic_exchange_n(state, CONTENDED, __ATOMIC_ACQUIRE) != FREE;) {
+    struct wait wait = waiting();
+    for (unsigned pauses = 0; !acquire_or_pause(process, state, &wait);) {
         pauses = fork_holds(process) ? pauses + 1 : 0;
         if (pauses > patience || (pauses != 0 && __atomic_load_n(&process->has_guests, __ATOMIC_RELAXED)))
             return false;
-        platform_wait(state, CONTENDED, PAUSE_NS);
     }
     return true;
 }
@@ -105,7 +151,7 @@ static bool takes_part_in_fork(void) {
  * the forking thread to anything of ours, while one is in. The last library with handlers in the fork has to stay. */
 static void take(struct process *process, uint64_t signals, uint32_t depth, bool may_be_last) {
     while (!acquire_beside_forks(process)) {
-        acquire(&process->guests.state);
+        acquire(process, &process->guests.state);
         bool holds = fork_holds(process), has_to_stay = may_be_last && takes_part_in_fork() && process->depth_of_fork <= 1;
         if (holds && !has_to_stay) {
             __atomic_store_n(&process->has_guests, true, __ATOMIC_RELAXED);
@@ -115,7 +161,7 @@ static void take(struct process *process, uint64_t signals, uint32_t depth, bool
         }
         release_state(&process->guests.state);
         if (holds) {
-            acquire(&process->lock.state);
+            acquire(process, &process->lock.state);
             break;
         }
     }
@@ -137,7 +183,7 @@ void process_lock(struct process *process) {
     }
     lock->depth++;
     if (is_beside_guests(process, lock))
-        acquire(&process->guests.state);
+        acquire(process, &process->guests.state);
 }
 
 void process_unlock(struct process *process) {
@@ -166,12 +212,11 @@ bool process_lock_to_fork(struct process *process, bool (*has_left)(void)) {
     }
     /* Forks go one behind the other, and who leaves beside one of them waits until nobody is in its handlers. */
     uint64_t signals = platform_block_signals();
-    while (!has_left()) {
-        if (__atomic_exchange_n(&process->lock.state, CONTENDED, __ATOMIC_ACQUIRE) == FREE) {
+    for (struct wait wait = waiting(); !has_left();) {
+        if (acquire_or_pause(process, &process->lock.state, &wait)) {
             own(&process->lock, signals, 1);
             return true;
         }
-        platform_wait(&process->lock.state, CONTENDED, PAUSE_NS);
     }
     platform_restore_signals(signals);
     return false;
@@ -192,7 +237,7 @@ void process_lock_leave_fork(struct process *process) {
 }
 
 void process_lock_behind_fork(struct process *process) {
-    acquire(&process->guests.state);
+    acquire(process, &process->guests.state);
     __atomic_store_n(&process->is_forking, false, __ATOMIC_RELAXED);
     __atomic_store_n(&process->has_guests, false, __ATOMIC_RELAXED);
     release_state(&process->guests.state);
@@ -246,6 +291,6 @@ bool process_lock_inherit(struct process *process) {
     process->guests.owner = 0;
     process->is_forking = process->has_guests = false;
     __atomic_store_n(&process->lock.owner, platform_thread_id(), __ATOMIC_RELAXED);
-    __atomic_store_n(&process->lock.state, HELD, __ATOMIC_RELAXED);
+    __atomic_store_n(&process->lock.state, (uint32_t)platform_thread_id(), __ATOMIC_RELAXED);
     return was_changing;
 }

@@ -331,7 +331,7 @@ void entry_of_paths(uint32_t image, uint64_t offset, uint32_t record_bytes, uint
 void entry_of_waits(uint64_t counted, const struct call_told calls[CALLS_TOLD], entry_sink sink, void *context);
 void entries_of_note(const char *note, entry_sink sink, void *context);
 /* Notes that are also true of complete profiles: what they tell of is lost. Each once. */
-enum note_for_good { NOTE_SHARED_COUNTERS, NOTE_CLEARED_BANK, NOTE_UNTOLD_THREADS, NOTE_THREAD_WITHOUT_COUNTERS, NOTE_CHANGE_IN_FORK, NUM_NOTES_FOR_GOOD };
+enum note_for_good { NOTE_SHARED_COUNTERS, NOTE_CLEARED_BANK, NOTE_UNTOLD_THREADS, NOTE_THREAD_WITHOUT_COUNTERS, NOTE_CHANGE_IN_FORK, NOTE_CHANGE_BY_KILLED, NUM_NOTES_FOR_GOOD };
 void note_for_good(struct process *process, enum note_for_good note);
 void entries_of_exec(const char *path, entry_sink sink, void *context);
 

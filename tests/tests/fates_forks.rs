@@ -288,3 +288,65 @@ int main(void) {
 fn another_thing_is_where_a_stack_was() {
     all_exact(STACK_IS_GONE, "");
 }
+
+const KILLED_WHILE_COUNTING: &str = r#"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile unsigned sum;
+__attribute__((noinline)) static void wander(unsigned way) {
+    for (unsigned bit = 0; bit < 20; bit++) {
+        if (way & 1) sum += bit;
+        if (way & 2) sum ^= bit;
+        if (way & 4) sum *= 3;
+        if (way & 8) sum -= bit;
+        if (way & 16) sum ^= 5;
+        if (way & 32) sum *= 7;
+        if (way & 64) sum += 11;
+        if (way & 128) sum ^= 13;
+        if (way & 256) sum -= 17;
+        if (way & 512) sum ^= 19;
+        if (way & 1024) sum += 23;
+        if (way & 2048) sum ^= 29;
+        way = way >> 1 | way << 31;
+    }
+}
+int main(void) {
+    pid_t child = vfork();
+    if (child == 0) {
+        struct sock_filter filter[] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 1),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        struct sock_fprog all = {4, filter};
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) != 0)
+            _exit(1);
+        for (unsigned way = 0; way < 1u << 16; way++)
+            wander(way);
+        _exit(2);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    wander(0xffff0000);
+    return !WIFSIGNALED(status);
+}
+"#;
+
+/// A child of vfork that is killed where it has the runtime's lock, for memory for a path: its parent does not wait for it.
+#[test]
+fn killed_while_it_counts_for_its_parent() {
+    let sandbox = Sandbox::new("vfork");
+    let (source, program) = (sandbox.write("program.c", KILLED_WHILE_COUNTING), sandbox.join("program"));
+    let compile = Run::new(tool("bbprof-cc")).args(["-O2", "--bbprof-counters=paths", "--bbprof-path-array=0", "-o"]);
+    compile.arg(&program).arg(&source).ok();
+    let run = Run::new("timeout").args(["-s", "KILL", "60"]).arg(&program).env("BBPROF_OUT", sandbox.join("raw.bbraw"));
+    run.outcome().expect_code(0);
+    let verified = Run::new(tool("bbprof")).arg("verify").arg(sandbox.join("raw.bbraw")).outcome().expect_code(5).text();
+    assert!(verified.contains("A child of vfork was killed"), "{verified}");
+}
