@@ -1,5 +1,27 @@
-//! `--dependency-file`: the linker lists what it read, in the language of make. The shim's own files are taken out of it; they
-//! are gone after the link, and a build tool would link again and again for them.
+//! `--dependency-file`: the linker lists what it read, in the language of make. That tells of inputs which the command line does not.
+//!
+//! The shim's own files are taken out of a user's listing; they are gone after the link, and a build tool would link again and
+//! again for them.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The files that are listed, once or more; those that are gone are left out.
+pub(crate) fn listed(contents: &[u8], is_file: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    // Each linker writes an empty rule for each file, which has a line to itself.
+    let names = contents.split(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b":"));
+    // lld escapes what make would misread, others do not.
+    let unescaped = |name: &[u8]| {
+        let name = std::str::from_utf8(name).ok()?;
+        Some(PathBuf::from(name.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$")))
+    };
+    let found = |name: &[u8]| {
+        let as_written = PathBuf::from(OsStr::from_bytes(name));
+        if is_file(&as_written) { Some(as_written) } else { unescaped(name).filter(|path| is_file(path)) }
+    };
+    names.filter_map(found).collect()
+}
 
 /// The dependency file without what lies in `folder`.
 pub(crate) fn without(contents: &str, folder: &str) -> String {
@@ -27,6 +49,18 @@ pub(crate) fn without(contents: &str, folder: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_as_linkers_list_them() {
+        let bfd = "d e/out: \\\n  a.o \\\n  d e/b$#.o \\\n  gone.o\n\na.o:\n\nd e/b$#.o:\n\ngone.o:\n";
+        let lld = "d e/out: \\\n a.o \\\n d\\ e/b$$\\#.o\n\na.o:\n\nd\\ e/b$$\\#.o:\n";
+        let mold = "d e/out: a.o d e/b$#.o\n\na.o:\n\nd e/b$#.o:\n";
+        let files = ["a.o", "d e/b$#.o"].map(PathBuf::from);
+        for listing in [bfd, lld, mold] {
+            assert_eq!(listed(listing.as_bytes(), |path| files.iter().any(|file| file == path)), files, "{listing}");
+        }
+        assert!(listed(b"", |_| true).is_empty());
+    }
 
     #[test]
     fn one_a_line_as_bfd_and_lld_write() {

@@ -90,6 +90,26 @@ pub(crate) fn load(command: &LinkCommand, level: Level) -> Vec<InputFile> {
     loader.files
 }
 
+/// Of what the linker has read, files that may hold manifests and are not among these: objects asked for them (`#pragma comment(lib,
+/// ...)`), scripts by words that are not read here, other files stood for them (`--remap-inputs`).
+pub(crate) fn load_unseen(command: &LinkCommand, files: &[InputFile], listed: Vec<PathBuf>) -> Vec<InputFile> {
+    let foreign = command.inputs.iter().filter(|input| input.mode.foreign).filter_map(|input| match &input.name {
+        InputName::File(path) => Some(path),
+        _ => None,
+    });
+    let known: HashSet<&Path> =
+        files.iter().map(|file| &file.path).chain(foreign).chain(&command.side_files).map(PathBuf::as_path).collect();
+    // By another way, the linker calls the same file by another name.
+    let mut seen: HashSet<_> = files.iter().map(|file| file.bytes.identity).collect();
+    let mut loader = Loader { dirs: Vec::new(), sysroot: None, seen: HashSet::new(), files: Vec::new() };
+    for (path, bytes) in listed.into_iter().filter(|path| !known.contains(path.as_path())).filter_map(opened) {
+        if seen.insert(bytes.identity) && matches!(sniff(&bytes), FileKind::Object | FileKind::Archive) {
+            loader.add(path, bytes, InputMode { lazy: true, ..InputMode::default() }, 0);
+        }
+    }
+    loader.files
+}
+
 /// Whether an archive among the inputs has this symbol in its index.
 pub(crate) fn archives_define(files: &[InputFile], symbol: &str) -> bool {
     files.iter().filter(|file| file.kind == FileKind::Archive).any(|file| {

@@ -1,4 +1,5 @@
-//! One link from beginning to end: read the command, find the manifests, plan, generate, link, write the map.
+//! One link from beginning to end: read the command, find the manifests, plan, generate, link, write the map. What the linker
+//! took besides is in its own list of what it read: where that has manifests, all is done again with these.
 
 use crate::command_line::{self, Level, LinkCommand, Product};
 use crate::generated_object::{self, ImageKind};
@@ -19,6 +20,8 @@ use tempfile::TempDir;
 
 /// Name of the generated object within its temporary folder.
 const OBJECT_NAME: &str = "bbprof.o";
+/// Likewise, of the linker's list of what it read.
+const LISTING_NAME: &str = "listing";
 /// What sets up the storage of the first thread in static programs, of glibc and of musl.
 const LIBC_START: &str = "__libc_start_main";
 
@@ -41,46 +44,88 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     if command.product == Product::Nothing {
         return become_linker(&linker, arguments);
     }
-    let files = inputs::load(&command, role.level);
-    let saved = SavedLink::begin(role.level, &linker, &expanded, &command, &files)?;
-    if command.product == Product::Relocatable {
-        return become_linker(&linker, arguments);
-    }
-    let scan = scan::scan(&files)?;
-    let output = command.output();
-    map_file::remove_stale(&output);
-    if scan.modules.is_empty() || scan.has_generated_object {
-        return become_linker(&linker, arguments);
-    }
-    let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
-    let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
-    let kind = image_kind(role.level, &command, &files);
-    if kind == ImageKind::Static && plan.map.body.tls_counters > 0 && !inputs::archives_define(&files, LIBC_START) {
-        eprintln!(
-            "bbprof-shim-linker: warning: {name} has counters in thread-local storage, but no C library among its archives that would set \
-             that up ({LIBC_START} is in none): if nothing else does, it crashes at its first counter; compile it with --storage=shared \
-             (--bbprof-storage=shared of bbprof-cc)"
-        );
-    }
-    let additions = Additions::write(&plan, kind, &runtime::runtime(kind, &files), role.level)?;
-    if let Some(saved) = saved {
-        saved.add(&additions.files, &additions.options)?;
-    }
-    let mut child = start(&linker, arguments, &additions)?;
-    // Meanwhile: the map of a big program is many bytes to digest.
-    let map = plan.map.encode_in_pieces();
-    let status = child.wait().with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
-    if status.success() {
-        if let Some(listing) = &command.dependency_file {
-            tidy_dependency_file(listing, additions.folder.path());
+    let link = Link { level: role.level, linker: &linker, arguments, expanded: &expanded, command: &command };
+    let mut files = inputs::load(&command, role.level);
+    loop {
+        match link.once(&files)? {
+            Outcome::Done(code) => return Ok(code),
+            Outcome::Unseen(more) => files.extend(more),
         }
-        map_file::write(plan.map.build_id, &map, &output).inspect_err(|_| {
-            // As linkers do when they fail: or make would take it for done the next time.
-            let _ = fs::remove_file(&output);
-        })?;
     }
-    drop(additions);
-    Ok(pass_on(status))
+}
+
+/// A link, whatever its inputs turn out to be.
+struct Link<'a> {
+    level: Level,
+    linker: &'a Path,
+    /// As given, and without `@file`s.
+    arguments: &'a [OsString],
+    expanded: &'a [OsString],
+    command: &'a LinkCommand,
+}
+
+/// What came of a link.
+enum Outcome {
+    Done(ExitCode),
+    /// It has to be done again, with counters for inputs that the linker took besides.
+    Unseen(Vec<InputFile>),
+}
+
+impl Link<'_> {
+    /// Links with counters for what is in these files, and sees what the linker took.
+    fn once(&self, files: &[InputFile]) -> Result<Outcome> {
+        let Self { level, linker, arguments, command, .. } = *self;
+        let saved = SavedLink::begin(level, linker, self.expanded, command, files)?;
+        if command.product == Product::Relocatable {
+            return become_linker(linker, arguments);
+        }
+        let scan = scan::scan(files)?;
+        let output = command.output();
+        map_file::remove_stale(&output);
+        if scan.modules.is_empty() || scan.has_generated_object {
+            return become_linker(linker, arguments);
+        }
+        let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
+        let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
+        let kind = image_kind(level, command, files);
+        if kind == ImageKind::Static && plan.map.body.tls_counters > 0 && !inputs::archives_define(files, LIBC_START) {
+            eprintln!(
+                "bbprof-shim-linker: warning: {name} has counters in thread-local storage, but no C library among its archives that would set \
+                 that up ({LIBC_START} is in none): if nothing else does, it crashes at its first counter; compile it with --storage=shared \
+                 (--bbprof-storage=shared of bbprof-cc)"
+            );
+        }
+        let additions = Additions::write(&plan, kind, &runtime::runtime(kind, files), level)?;
+        if let Some(saved) = saved {
+            saved.add(&additions.files, &additions.options)?;
+        }
+        let own_listing = additions.folder.path().join(LISTING_NAME);
+        let listing = command.dependency_file.as_deref().unwrap_or(&own_listing);
+        let mut child = start(linker, arguments, &additions, listing_option(level, &own_listing))?;
+        // Meanwhile: the map of a big program is many bytes to digest.
+        let map = plan.map.encode_in_pieces();
+        let status = child.wait().with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
+        if status.success() {
+            let unseen = inputs::load_unseen(command, files, listed(listing, additions.folder.path()));
+            if !scan::scan(&unseen).inspect_err(|_| remove(&output))?.modules.is_empty() {
+                remove(&output);
+                return Ok(Outcome::Unseen(unseen));
+            }
+            if let Some(listing) = &command.dependency_file {
+                tidy_dependency_file(listing, additions.folder.path());
+            }
+            map_file::write(plan.map.build_id, &map, &output).inspect_err(|_| remove(&output))?;
+        }
+        drop(additions);
+        Ok(Outcome::Done(pass_on(status)))
+    }
+}
+
+/// Takes the output away, as linkers do when they fail: or make would take it for done the next time.
+fn remove(output: &Path) {
+    if output.is_file() {
+        let _ = fs::remove_file(output);
+    }
 }
 
 /// What is added to a link, in a folder that goes when the link is over.
@@ -129,17 +174,32 @@ fn command(linker: &Path) -> Result<Command> {
 
 /// The shim's files stand in front of everything: no option that changes how inputs are treated is in force there, and archives
 /// behind them serve the runtime.
-fn start(linker: &Path, arguments: &[OsString], additions: &Additions) -> Result<Child> {
+fn start(linker: &Path, arguments: &[OsString], additions: &Additions, listing: impl Iterator<Item = OsString>) -> Result<Child> {
     let flavor = if arguments.first().is_some_and(|first| first == "-flavor") { arguments.len().min(2) } else { 0 };
     let (flavor, rest) = arguments.split_at(flavor);
     let mut command = command(linker)?;
-    command.args(flavor).args(&additions.files).args(&additions.options).args(rest);
+    command.args(flavor).args(&additions.files).args(&additions.options).args(listing).args(rest);
     command.spawn().with_context(|| format!("cannot run the real linker {}", linker.display()))
 }
 
-fn become_linker(linker: &Path, arguments: &[OsString]) -> Result<ExitCode> {
+fn become_linker<T>(linker: &Path, arguments: &[OsString]) -> Result<T> {
     let error = command(linker)?.args(arguments).exec();
     Err(error).with_context(|| format!("cannot run the real linker {}", linker.display()))
+}
+
+/// Has the linker list what it reads; where the command asks for that, too, its own word comes last and counts. (`-Wl,` would take
+/// the path apart at a comma.)
+fn listing_option(level: Level, listing: &Path) -> impl Iterator<Item = OsString> {
+    let mut option = OsString::from("--dependency-file=");
+    option.push(listing);
+    (level == Level::Cc).then(|| "-Xlinker".into()).into_iter().chain([option])
+}
+
+/// What the linker has read but for what lies in `folder`.
+fn listed(listing: &Path, folder: &Path) -> Vec<PathBuf> {
+    // A pipe or a terminal gives nothing back.
+    let contents = listing.is_file().then(|| fs::read(listing).ok()).flatten().unwrap_or_default();
+    dependency_file::listed(&contents, |path| !path.starts_with(folder) && path.is_file())
 }
 
 fn tidy_dependency_file(listing: &Path, folder: &Path) {

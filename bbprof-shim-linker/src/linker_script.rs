@@ -1,5 +1,5 @@
 //! The inputs that a linker script names: `INPUT(...)` and `GROUP(...)`, with `AS_NEEDED(...)` inside them. `libc.so` is such a
-//! script in most systems.
+//! script in most systems. What scripts name by other words (`SEARCH_DIR`, `INCLUDE`) is seen when the linker has read it.
 
 use crate::command_line::InputName;
 use std::ffi::OsString;

@@ -5,11 +5,17 @@ use memmap2::Mmap;
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The bytes of a file.
 #[derive(Debug)]
-pub(crate) struct MappedFile(Option<Mmap>);
+pub(crate) struct MappedFile {
+    /// None of an empty file.
+    map: Option<Mmap>,
+    /// Device and inode: the same by whatever name.
+    pub identity: (u64, u64),
+}
 
 impl MappedFile {
     /// Maps a regular file.
@@ -22,13 +28,14 @@ impl MappedFile {
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
+        let identity = (metadata.dev(), metadata.ino());
         if metadata.len() == 0 {
-            return Ok(Self(None));
+            return Ok(Self { map: None, identity });
         }
         // SAFETY: the mapping is read-only and private to this process. As for the linker itself, whoever rewrites an input
         // in place during the link makes the link fail; nothing here relies on the bytes staying the same.
         let map = unsafe { Mmap::map(&file)? };
-        Ok(Self(Some(map)))
+        Ok(Self { map: Some(map), identity })
     }
 }
 
@@ -36,6 +43,6 @@ impl Deref for MappedFile {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.0.as_deref().unwrap_or(&[])
+        self.map.as_deref().unwrap_or(&[])
     }
 }

@@ -8,6 +8,7 @@
 //! DIR/0001/added/...    generated object and runtime, when the link is instrumented
 //! DIR/0001/run-with     runs it again: `run-with [LINKER [ARGUMENT...]]`, output to $OUT (default: ./NAME)
 //! ```
+//! A link that is done twice, as the linker took inputs that the command does not name, is saved twice: the second has them.
 //! Found again through `root`: files that arguments name, `-L` folders and, for linkers, what scripts name absolutely
 //! (`--sysroot`). A compiler driver brings its own start files and default libraries.
 

@@ -5,8 +5,9 @@ mod support;
 
 use bbprof_format::manifest::Storage;
 use std::fs;
+use std::process::Command;
 use support::module::TestModule;
-use support::{LINKERS, Workshop, successful};
+use support::{CLANG, LINKERS, Workshop, successful};
 
 /// Modules a, b and c with a function each; main calls b's only.
 fn workshop() -> (Workshop, [TestModule; 3]) {
@@ -153,4 +154,86 @@ fn nothing_instrumented_is_linked_as_ever() {
         successful(plain.arg(format!("--ld-path={}", real.trim())).args(["main.o", "-o", "plain"]));
         assert!(fs::read(workshop.path("app")).unwrap() == fs::read(workshop.path("plain")).unwrap(), "{linker}");
     }
+}
+
+/// How many links a command takes: each is saved.
+fn num_links(workshop: &Workshop, command: &mut Command) -> usize {
+    let saved = workshop.path("saved");
+    successful(command.env("BBPROF_SAVE_LINK", &saved));
+    let links = fs::read_dir(&saved).unwrap().count();
+    fs::remove_dir_all(saved).unwrap();
+    links
+}
+
+#[test]
+fn links_whose_inputs_are_seen_are_done_once() {
+    let (workshop, _) = workshop();
+    fs::write(workshop.path("libscript.so"), "/* GNU ld script */\nINPUT(libabc.a AS_NEEDED(-lm))\n").unwrap();
+    for (linker, _) in LINKERS {
+        for arguments in [
+            "main.o libabc.a -lm -o app",
+            "main.o -L./lib/../. -lthin -pthread -o app",
+            "main.o -L. -lscript -o app",
+            "-static main.o libabc.a -o app",
+            "main.o libabc.a -o app -Wl,--dependency-file=app.d",
+        ] {
+            assert_eq!(num_links(&workshop, &mut workshop.clang(linker, arguments)), 1, "{linker} {arguments}");
+        }
+        let mut driver = workshop.command(workshop.path(format!("shim-{linker}/cc")));
+        assert_eq!(num_links(&workshop, driver.args(["main.o", "-Wl,--whole-archive", "libabc.a", "-Wl,--no-whole-archive"])), 1);
+    }
+    // Data, whatever is in it.
+    let mut blob = workshop.clang("bfd", "main.o b.o -Wl,--format=binary a.o -Wl,--format=default -o app");
+    assert_eq!(num_links(&workshop, &mut blob), 1);
+}
+
+#[test]
+fn links_with_inputs_that_only_the_linker_finds_are_done_twice() {
+    let (workshop, [_, b, _]) = workshop();
+    let far = workshop.path("far, $# off");
+    fs::create_dir(&far).unwrap();
+    fs::copy(workshop.path("libabc.a"), far.join("libfar.a")).unwrap();
+    fs::write(workshop.path("far.ld"), "SEARCH_DIR(\"far, $# off\") INPUT(-lfar)").unwrap();
+    let instrumented = TestModule::new("main2", Storage::Tls, &["main2"]);
+    workshop.object(&instrumented);
+    let found = [
+        ("main2.o", true),
+        ("far, $# off/libfar.a(a.o)", false),
+        ("far, $# off/libfar.a(b.o)", true),
+        ("far, $# off/libfar.a(c.o)", false),
+    ];
+    for linker in ["bfd", "lld"] {
+        for more in [&[][..], &["-Wl,-s"], &["-Wl,--dependency-file=app.d"]] {
+            let words = [&["main.o", "main2.o", "far.ld", "-o", "app"], more].concat();
+            // A temporary folder that is no word of -Wl.
+            let temporary = workshop.path("t,mp");
+            fs::create_dir_all(&temporary).unwrap();
+            let mut driver = workshop.command("gcc");
+            driver.arg("-B").arg(workshop.path(format!("shim-{linker}"))).args(&words);
+            let mut itself = workshop.command(workshop.path(format!("shim-{linker}/cc")));
+            itself.env("BBPROF_REAL_CC", CLANG).arg("-fuse-ld=".to_owned() + linker).args(&words);
+            for command in [&mut driver, &mut itself] {
+                assert_eq!(num_links(&workshop, command.env("TMPDIR", &temporary)), 2, "{command:?}");
+                let counted = workshop.counted("app");
+                assert_eq!(counted.modules(), found, "{command:?}");
+                assert_eq!(counted.array(b.id()), [2], "{command:?}");
+                assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0, "{command:?}");
+            }
+        }
+        let listing = fs::read_to_string(workshop.path("app.d")).unwrap();
+        assert!(listing.contains("libfar.a") && !listing.contains("bbprof-link"), "{listing}");
+    }
+}
+
+#[test]
+fn inputs_that_only_the_linker_finds_are_refused_as_others() {
+    let (workshop, [a, ..]) = workshop();
+    workshop.object_with_manifest(&a, &a.manifest()[..64], &[]);
+    fs::create_dir(workshop.path("far")).unwrap();
+    workshop.run("ar rcs far/libfar.a a.o");
+    fs::write(workshop.path("far.ld"), "SEARCH_DIR(far) INPUT(-lfar)").unwrap();
+    let output = workshop.clang("bfd", "main.o b.o far.ld -o app").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("libfar.a(a.o): "), "{said}");
+    assert!(!workshop.path("app").exists(), "a program with uncounted code stays");
 }
