@@ -60,6 +60,13 @@ pub(crate) struct InputMode {
     pub foreign: bool,
 }
 
+impl InputMode {
+    /// The mode of an input that may not be linked at all, because the linker takes another file for it.
+    pub(crate) fn perhaps_another(self) -> Self {
+        Self { lazy: true, whole_archive: false, ..self }
+    }
+}
+
 /// One input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Input {

@@ -180,7 +180,8 @@ impl Loader {
             self.files.push(InputFile { path: member, origin, bytes, kind, optional });
         }
         for name in script.unwrap_or_default() {
-            self.input(&Input { name, mode }, script_depth + 1);
+            // Where linkers look for what scripts name differs.
+            self.input(&Input { name, mode: mode.perhaps_another() }, script_depth + 1);
         }
     }
 }

@@ -226,6 +226,26 @@ fn links_with_inputs_that_only_the_linker_finds_are_done_twice() {
 }
 
 #[test]
+fn files_that_the_linker_takes_others_for_are_not_in_the_program() {
+    let (workshop, [a, _, c]) = workshop();
+    fs::create_dir(workshop.path("far")).unwrap();
+    fs::rename(workshop.path("c.o"), workshop.path("far/c.o")).unwrap();
+    fs::copy(workshop.path("a.o"), workshop.path("c.o")).unwrap();
+    fs::write(workshop.path("far/c.ld"), "INPUT(c.o)").unwrap();
+    for words in [
+        "far/c.ld",
+        "-Wl,--remap-inputs=c.o=far/c.o c.o",
+        "-Wl,--whole-archive,--remap-inputs=libc_.a=far/c.o libc_.a -Wl,--no-whole-archive",
+    ] {
+        workshop.run("ar rcs libc_.a a.o");
+        successful(&mut workshop.clang("lld", &format!("main.o b.o {words} -o app")));
+        let counted = workshop.counted("app");
+        let kept: Vec<_> = counted.ids().into_iter().zip(counted.modules()).map(|(id, (_, kept))| (id, kept)).collect();
+        assert_eq!(kept[1..], [(a.id(), false), (c.id(), true)], "{words}");
+    }
+}
+
+#[test]
 fn inputs_that_only_the_linker_finds_are_refused_as_others() {
     let (workshop, [a, ..]) = workshop();
     workshop.object_with_manifest(&a, &a.manifest()[..64], &[]);

@@ -98,6 +98,8 @@ pub(super) struct LdReader {
     lazy: bool,
     pending: Option<String>,
     query: bool,
+    /// Other files may be linked than those that are named.
+    remaps: bool,
 }
 
 pub(super) fn read(arguments: &[OsString]) -> LinkCommand {
@@ -117,6 +119,11 @@ impl LdReader {
     pub(super) fn finish(mut self) -> LinkCommand {
         if self.query {
             self.command.product = Product::Nothing;
+        }
+        if self.remaps {
+            for input in &mut self.command.inputs {
+                input.mode = input.mode.perhaps_another();
+            }
         }
         self.command
     }
@@ -220,6 +227,11 @@ impl LdReader {
                 self.input(InputName::File(path()));
                 self.command.side_files.push(path());
             }
+            "remap-inputs" => self.remaps = true,
+            "remap-inputs-file" => {
+                self.remaps = true;
+                self.command.side_files.push(path());
+            }
             "dependency-file" => self.command.dependency_file = Some(path()),
             "version-script"
             | "dynamic-list"
@@ -231,8 +243,7 @@ impl LdReader {
             | "dT"
             | "just-symbols"
             | "R"
-            | "plugin"
-            | "remap-inputs-file" => {
+            | "plugin" => {
                 self.command.side_files.push(path());
             }
             _ => {}
@@ -294,6 +305,8 @@ mod tests {
             ("-Tbss 0x1000 -Ttext=0 a.o", "a.o"),
             ("-export-dynamic -O1 --icf=all -O 2", "2"),
             ("- a.o", "a.o"),
+            ("a.o --remap-inputs=a.o=b.o --whole-archive c.a", "z:a.o z:c.a"),
+            ("--remap-inputs-file list a.o", "z:a.o"),
         ] {
             assert_eq!(inputs(line), expected, "{line}");
         }
