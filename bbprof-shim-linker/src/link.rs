@@ -67,7 +67,7 @@ struct Link<'a> {
 /// What came of a link.
 enum Outcome {
     Done(ExitCode),
-    /// It has to be done again, with counters for inputs that the linker took besides.
+    /// It has to be done again, for inputs that the linker took besides: with their counters, or as their libc needs it.
     Unseen(Vec<InputFile>),
 }
 
@@ -88,13 +88,6 @@ impl Link<'_> {
         let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
         let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
         let kind = image_kind(level, command, files);
-        if kind == ImageKind::Static && plan.map.body.tls_counters > 0 && !inputs::archives_define(files, LIBC_START) {
-            eprintln!(
-                "bbprof-shim-linker: warning: {name} has counters in thread-local storage, but no C library among its archives that would set \
-                 that up ({LIBC_START} is in none): if nothing else does, it crashes at its first counter; compile it with --storage=shared \
-                 (--bbprof-storage=shared of bbprof-cc)"
-            );
-        }
         let additions = Additions::write(&plan, kind, &runtime::runtime(kind, files), level)?;
         if let Some(saved) = saved {
             saved.add(&additions.files, &additions.options)?;
@@ -107,9 +100,14 @@ impl Link<'_> {
         let status = child.wait().with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
         if status.success() {
             let unseen = inputs::load_unseen(command, files, listed(listing, additions.folder.path()));
-            if !scan::scan(&unseen).inspect_err(|_| remove(&output))?.modules.is_empty() {
+            let lacks_libc = kind == ImageKind::Static && !has_libc(files);
+            let has_modules = !scan::scan(&unseen).inspect_err(|_| remove(&output))?.modules.is_empty();
+            if has_modules || lacks_libc && has_libc(&unseen) {
                 remove(&output);
                 return Ok(Outcome::Unseen(unseen));
+            }
+            if lacks_libc && plan.map.body.tls_counters > 0 {
+                warn_of_tls(&name);
             }
             if let Some(listing) = &command.dependency_file {
                 tidy_dependency_file(listing, additions.folder.path());
@@ -119,6 +117,18 @@ impl Link<'_> {
         drop(additions);
         Ok(Outcome::Done(pass_on(status)))
     }
+}
+
+fn has_libc(files: &[InputFile]) -> bool {
+    inputs::archives_define(files, LIBC_START)
+}
+
+fn warn_of_tls(name: &str) {
+    eprintln!(
+        "bbprof-shim-linker: warning: {name} has counters in thread-local storage, but no C library among its archives that would set \
+         that up ({LIBC_START} is in none): if nothing else does, it crashes at its first counter; compile it with --storage=shared \
+         (--bbprof-storage=shared of bbprof-cc)"
+    );
 }
 
 /// Takes the output away, as linkers do when they fail: or make would take it for done the next time.

@@ -11,6 +11,7 @@ use object::elf::{FileHeader64, PT_TLS};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 use std::fs;
+use std::os::unix::fs::symlink;
 use support::module::{TestModule, comdat_array};
 use support::{CLANG, LINKERS, Workshop, successful};
 
@@ -201,6 +202,14 @@ fn without_a_libc() {
     assert!(said("-nostdlib -static start.o a.o -o app").contains(warning));
     workshop.plain("main.o", "void a1(void); int main(void) { a1(); return 0; }");
     assert_eq!(said("-static main.o a.o -o app"), "");
+    // By whatever way the linker finds it: its functions are wrapped, too.
+    let libc = workshop.run("gcc -print-file-name=libc.a").stdout;
+    fs::create_dir(workshop.path("far")).unwrap();
+    symlink(String::from_utf8(libc).unwrap().trim(), workshop.path("far/libfar.a")).unwrap();
+    fs::write(workshop.path("far.ld"), "SEARCH_DIR(far) GROUP(-lfar -lgcc -lgcc_eh)").unwrap();
+    assert_eq!(said("-static -nodefaultlibs main.o a.o far.ld -o app"), "");
+    assert!(String::from_utf8(workshop.run("nm app").stdout).unwrap().contains("__wrap_fork"));
+    assert_eq!(workshop.counted("app").modules(), [("a.o", true)]);
 }
 
 /// No warning either.
