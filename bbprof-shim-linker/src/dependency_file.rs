@@ -25,15 +25,19 @@ pub(crate) fn listed(contents: &[u8], is_file: impl Fn(&Path) -> bool) -> Vec<Pa
 
 /// The dependency file without what lies in `folder`.
 pub(crate) fn without(contents: &str, folder: &str) -> String {
+    // The folder's own name may have spaces, the names of the files in it have none.
+    const OURS: &str = "\0";
+    let escaped = folder.replace(' ', "\\ ").replace('#', "\\#").replace('$', "$$");
+    let contents = contents.replace(&escaped, OURS).replace(folder, OURS);
     let mut kept = String::with_capacity(contents.len());
     for line in contents.split_inclusive('\n') {
         let text = line.trim();
-        let ours = text.split([' ', '\t']).any(|word| word.trim_end_matches([':', '\\']).starts_with(folder));
+        let ours = text.split([' ', '\t']).any(|word| word.trim_end_matches([':', '\\']).starts_with(OURS));
         if !ours {
             kept.push_str(line);
             continue;
         }
-        let others: Vec<&str> = text.split([' ', '\t']).filter(|word| !word.trim_end_matches(':').starts_with(folder)).collect();
+        let others: Vec<&str> = text.split([' ', '\t']).filter(|word| !word.trim_end_matches(':').starts_with(OURS)).collect();
         if others.iter().any(|word| *word != "\\") {
             kept.push_str(&others.join(" "));
             kept.push('\n');
@@ -66,6 +70,17 @@ mod tests {
     fn one_a_line_as_bfd_and_lld_write() {
         let written = "out: \\\n  /tmp/bb/bbprof.o \\\n  a.o \\\n  /tmp/bb/rt.a\n\n/tmp/bb/bbprof.o:\n\na.o:\n\n/tmp/bb/rt.a:\n";
         assert_eq!(without(written, "/tmp/bb/"), "out: \\\n  a.o \n\n\na.o:\n\n");
+    }
+
+    #[test]
+    fn folders_with_spaces() {
+        let folder = "/tmp/b $b/x";
+        for ours in [folder, "/tmp/b\\ $$b/x"] {
+            let written =
+                format!("out: \\\n  {ours}/bbprof.o \\\n  a.o \\\n  {ours}/rt.a\n\n{ours}/bbprof.o:\n\na.o:\n\n{ours}/rt.a:\n");
+            assert_eq!(without(&written, folder), "out: \\\n  a.o \n\n\na.o:\n\n", "{ours}");
+            assert_eq!(without(&format!("out: {ours}/bbprof.o a.o b.o\n"), folder), "out: a.o b.o\n", "{ours}");
+        }
     }
 
     #[test]

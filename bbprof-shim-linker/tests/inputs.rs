@@ -206,7 +206,7 @@ fn links_with_inputs_that_only_the_linker_finds_are_done_twice() {
         for more in [&[][..], &["-Wl,-s"], &["-Wl,--dependency-file=app.d"]] {
             let words = [&["main.o", "main2.o", "far.ld", "-o", "app"], more].concat();
             // A temporary folder that is no word of -Wl.
-            let temporary = workshop.path("t,mp");
+            let temporary = workshop.path("t,m p");
             fs::create_dir_all(&temporary).unwrap();
             let mut driver = workshop.command("gcc");
             driver.arg("-B").arg(workshop.path(format!("shim-{linker}"))).args(&words);
