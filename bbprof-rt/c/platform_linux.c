@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -305,7 +306,7 @@ bool platform_handlers_may_run(void) {
     return signals_are_handled(~(FAULTS | SIGNALS_OF_LIBC), 0);
 }
 
-#define ALONE_BYTES (UINT64_C(1) << 26) /* the kernel maps nothing else as near below the first thread's stack (mmap_base: 128 MB) */
+#define ALONE_BYTES (UINT64_C(1) << 27) /* the kernel maps nothing else as near below the first thread's stack (mmap_base) */
 #define LARGEST_STACK_BYTES (UINT64_C(1) << 34) /* a guess: what lies farther away is not this stack's */
 
 /* glibc's; mold finds no weak reference to it in the loader, and other libcs have none. */
@@ -325,6 +326,14 @@ uintptr_t platform_first_stack_end(void) {
     return end;
 }
 
+/* Who begins with a greater limit has that much kept free, too. */
+static uintptr_t first_stack_bytes(void) {
+    struct rlimit64 limit;
+    if (failed(CALL6(__NR_prlimit64, 0, RLIMIT_STACK, NULL, &limit, 0, 0)) || limit.rlim_cur > LARGEST_STACK_BYTES)
+        return LARGEST_STACK_BYTES;
+    return limit.rlim_cur < ALONE_BYTES ? ALONE_BYTES : limit.rlim_cur;
+}
+
 uintptr_t platform_stack_end(uintptr_t at) {
     stack_t alternate;
     if (!failed(CALL3(__NR_sigaltstack, NULL, &alternate, 0)) && (alternate.ss_flags & SS_DISABLE) == 0 &&
@@ -332,7 +341,7 @@ uintptr_t platform_stack_end(uintptr_t at) {
         return (uintptr_t)alternate.ss_sp + alternate.ss_size;
     if (platform_thread_id() == platform_process_id()) {
         uintptr_t end = platform_first_stack_end();
-        return end - at < LARGEST_STACK_BYTES ? end : at;
+        return end - at < first_stack_bytes() ? end : at;
     }
     /* glibc and musl put a thread's own block at the end of its stack. */
     uintptr_t block;

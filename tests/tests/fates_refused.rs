@@ -358,6 +358,26 @@ fn threads_that_cannot_be_looked_at_delay_no_exit() {
     assert!(verified.text().contains("1 other thread was running when it ended"), "{}", verified.text());
 }
 
+/// Where another root has a folder of the same name, the complete file is written there; the first one learns of the end, too.
+#[test]
+fn the_same_folder_in_another_root() {
+    const PROGRAM: &str = "#include <unistd.h>\nint main(void) { return chroot(\"root\") == 0 ? 9 : 8; }\n";
+    let sandbox = Sandbox::new("another-root");
+    let (source, program) = (sandbox.write("program.c", PROGRAM), sandbox.join("program"));
+    Run::new(tool("bbprof-cc")).args(["-O1", "-D_DEFAULT_SOURCE", "-o"]).arg(&program).arg(&source).ok();
+    let there = sandbox.join(format!("root/{}/raw", sandbox.path().display()));
+    for folder in [&there, &sandbox.join("raw")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    let run = Run::new("unshare").arg("-r").arg(&program).in_folder(sandbox.path());
+    run.env("BBPROF_OUT", sandbox.join("raw/x.bbraw")).outcome().expect_code(9);
+    for folder in [&there, &sandbox.join("raw")] {
+        let verify = Run::new(tool("bbprof")).arg("verify").arg(folder.join("x.bbraw"));
+        let verified = verify.env("BBPROF_MAPS", sandbox.path()).ok().text();
+        assert!(verified.contains(": exit 9\n"), "{verified}");
+    }
+}
+
 /// Processes that have the same number, in namespaces of their own, and one name for their files.
 #[test]
 fn one_number_for_many_processes() {
