@@ -13,6 +13,7 @@ use crate::roles::Role;
 use anyhow::{Context as _, Result};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 
 /// Exact execution counts of every block and edge of Rust, C and C++ programs
 #[derive(Parser, Debug)]
@@ -113,7 +114,7 @@ fn execute(command: Command) -> Result<u8> {
         Command::Env(options) => env::print(options).map(|()| 0),
         Command::CmakeToolchain => {
             let file = cmake::toolchain_file(&Installation::find()?)?;
-            commands::to_stdout(|out| writeln!(out, "{}", file.display())).map(|()| 0)
+            commands::to_stdout(|out| out.write_all(&[file.as_os_str().as_bytes(), b"\n"].concat())).map(|()| 0)
         }
         Command::Doctor => Ok(if doctor::examine()? { 0 } else { Exit::Usage as u8 }),
         Command::Clean(options) => clean::clean(&options).map(|()| 0),

@@ -146,9 +146,9 @@ fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(
     let folder = linkers(installation, &clang.path)?;
     let bin = installation.root.join("bin");
     for path in [&bin, &plugin, &folder] {
-        if !is_plain(path) {
+        if let Some(what) = oddity(path) {
             require!(
-                "{}: make and other build systems cannot use a path with spaces or quotes; install bbprof in another folder, or set XDG_CACHE_HOME to one; CC=bbprof-cc works with all",
+                "{}: make and other build systems cannot use a path {what}; install bbprof in another folder, or set XDG_CACHE_HOME to one; CC=bbprof-cc works with all",
                 path.display()
             );
         }
@@ -173,9 +173,15 @@ fn behind(ours: &str, flags: &str) -> String {
     format!("{ours} {}", others.trim()).trim_end().to_owned()
 }
 
-/// Whether build systems take a path for one word: they split their variables at spaces, and hand them to a shell.
-fn is_plain(path: &Path) -> bool {
-    !path.to_string_lossy().contains(|c: char| c.is_whitespace() || "'\"\\$`&;|()<>*?#".contains(c))
+/// Why build systems do not take a path for one word: they split their variables at spaces, and hand them to a shell. And what we print is text.
+fn oddity(path: &Path) -> Option<&'static str> {
+    match path.to_str() {
+        Some(text) if text.contains(|c: char| c.is_whitespace() || "'\"\\$`&;|()<>*?#".contains(c)) => {
+            Some("with spaces or quotes")
+        }
+        Some(_) => None,
+        None => Some("that is not UTF-8"),
+    }
 }
 
 /// A folder in which clang finds the shim by the name of whichever linker `-fuse-ld` asks for.

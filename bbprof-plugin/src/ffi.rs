@@ -9,7 +9,8 @@ use crate::planner::{ModulePlan, plan_module};
 use crate::view::{self, Alias, Block, Call, Checksum, IrPathStep, IrPlace, IrSite, Location, Loop, Successor, TightLoop};
 use bbprof_format::frequencies::Frequencies;
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -147,8 +148,8 @@ static OPTIONS: OnceLock<Result<Options, CString>> = OnceLock::new();
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bbprof_load_options(plugin_path: *const c_char) -> *const c_char {
     // SAFETY: the caller passes a C string that lives during the call.
-    let path = unsafe { CStr::from_ptr(plugin_path) }.to_string_lossy().into_owned();
-    let loaded = OPTIONS.get_or_init(|| read_options(Path::new(&path)).map_err(|e| message(&format!("bbprof: {e}"))));
+    let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(plugin_path) }.to_bytes()));
+    let loaded = OPTIONS.get_or_init(|| read_options(path).map_err(|e| message(&format!("bbprof: {e}"))));
     match loaded {
         Ok(_) => std::ptr::null(),
         Err(message) => message.as_ptr(),

@@ -213,6 +213,27 @@ fn a_cache_whose_path_is_no_text_is_refused_by_name() {
     assert!(said.contains("bbprof.so: rustc cannot load a plugin from a path that is not UTF-8; set XDG_CACHE_HOME"), "{said}");
 }
 
+/// What bbprof-cc is asked to do holds there, too, and paths are printed byte by byte; what needs text is refused.
+#[test]
+fn compilers_with_a_cache_whose_path_is_no_text() {
+    let sandbox = Sandbox::new("cc-bytes");
+    let base = sandbox.path().join(OsStr::from_bytes(b"jos\xe9"));
+    copy_plugins(&base);
+    let source = sandbox.write("a.c", "int hidden(int n) { return n; }\nint main(int n, char **words) { return hidden(n) - 1; }\n");
+    let (program, raw) = (sandbox.join("a"), sandbox.join("a.bbraw"));
+    let in_cache = |name: &str| Run::new(tool(name)).env("XDG_CACHE_HOME", &base).in_folder(sandbox.path());
+    in_cache("bbprof-cc").args(["-O0", "--bbprof-exclude-fn=^hidden$", "-o"]).args([&program, &source]).ok();
+    Run::new(&program).env("BBPROF_OUT", &raw).ok();
+    assert_eq!(Exported::of(std::slice::from_ref(&raw)).entries("hidden"), None);
+    let printed = in_cache("bbprof").arg("cmake-toolchain").ok().stdout;
+    let file = Path::new(OsStr::from_bytes(printed.trim_ascii_end()));
+    assert!(file.is_file(), "{}", file.display());
+    let said = in_cache("bbprof").args(["env", "--sh"]).outcome().expect_code(2).stderr;
+    assert!(said.contains("make and other build systems cannot use a path that is not UTF-8"), "{said}");
+    let said = in_cache("bbprof-cc").args(["-c", "a.c", &format!("--bbprof-weights={}", raw.display())]).outcome().expect_code(2);
+    assert!(said.stderr.contains("the plugin reads this path as a line of UTF-8; set XDG_CACHE_HOME"), "{}", said.stderr);
+}
+
 /// They would be lost without a word.
 #[test]
 fn environment_with_flags_that_are_no_text() {
