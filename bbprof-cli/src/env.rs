@@ -88,7 +88,7 @@ impl EnvOptions {
 }
 
 fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(&'static str, String)>) -> Result<()> {
-    let config = load_configuration(&["rustflags"])?;
+    let config = load_configuration(&["build.rustflags"])?;
     let mut program: OsString = config.build.rustc.as_ref().map_or_else(|| "rustc".into(), |rustc| rustc.as_os_str().to_owned());
     let mut rustdoc: OsString =
         config.build.rustdoc.as_ref().map_or_else(|| "rustdoc".into(), |rustdoc| rustdoc.as_os_str().to_owned());

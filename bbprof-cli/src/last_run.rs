@@ -27,11 +27,6 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// What the user says by `BBPROF_OUT`; set, but empty, is not set, as for the program.
-    pub(crate) fn of_user() -> Option<OsString> {
-        std::env::var_os("BBPROF_OUT").filter(|pattern| !pattern.is_empty())
-    }
-
     fn lines(&self) -> Vec<u8> {
         match self {
             Self::Folder(folder) => [folder.as_os_str().as_bytes(), b"\n"].concat(),

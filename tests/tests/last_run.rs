@@ -229,6 +229,35 @@ fn where_the_user_says_the_summary_is_of_this_run() {
     assert!(pool.contains("no summary: BBPROF_OUT is %m.bbraw: pools (%m) hold the counts of earlier runs"), "{pool}");
 }
 
+/// What cargo's configuration says of the environment holds for programs that cargo runs; the environment itself wins, unless it is forced.
+#[test]
+fn where_cargos_configuration_says() {
+    let sandbox = package("configured");
+    let configure = |value: &str| sandbox.write(".cargo/config.toml", format!("[env]\nBBPROF_OUT = {value}\n"));
+    let summary = |run: Run, code: i32, name: &str| {
+        let said = run.outcome().expect_code(code).stderr;
+        assert!(
+            said.contains("server::main") && said.contains(&format!("the raw profile is {}", sandbox.join(name).display())),
+            "{said}"
+        );
+        ended_with(&sandbox, code);
+    };
+    configure("\"configured.bbraw\"");
+    summary(run(&sandbox, &[], "3"), 3, "configured.bbraw");
+    summary(run(&sandbox, &[], "4").env("BBPROF_OUT", "own.bbraw"), 4, "own.bbraw");
+    // Set, but empty, it wins, too, and is not set.
+    let usual = run(&sandbox, &[], "5").env("BBPROF_OUT", "").outcome().expect_code(5).stderr;
+    assert!(usual.contains("raw profiles are in "), "{usual}");
+    std::fs::create_dir(sandbox.join("elsewhere")).expect("a folder");
+    configure("{ value = \"elsewhere/forced.bbraw\", relative = true, force = true }");
+    summary(run(&sandbox, &[], "6").env("BBPROF_OUT", "own.bbraw"), 6, "elsewhere/forced.bbraw");
+    let refused = run(&sandbox, &["--config", "env.BBPROF_OUT='x'"], "3").outcome().expect_code(2).stderr;
+    assert!(refused.contains("set env.BBPROF_OUT in cargo's configuration file"), "{refused}");
+    sandbox.write(".cargo/config.toml", "[env]\nBBPROF_OFF = \"1\"\n");
+    let off = run(&sandbox, &[], "7").outcome().expect_code(7).stderr;
+    assert!(off.contains("no profile was written: BBPROF_OFF is set"), "{off}");
+}
+
 /// As a checkout that is renamed, or what one machine of a CI hands to another.
 #[test]
 fn target_directories_can_be_moved() {

@@ -9,15 +9,17 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Keys of `[build]` that we set ourselves: what stands in `--config` would win, as the last one does.
-const SET: [&str; 3] = ["rustc-wrapper", "rustdoc", "build-dir"];
-/// Keys of `[build]` that decide what we do.
-const READ: [&str; 3] = ["rustc-wrapper", "rustc", "rustdoc"];
+/// Keys that we set ourselves: what stands in `--config` would win, as the last one does.
+const SET: [&str; 3] = ["build.rustc-wrapper", "build.rustdoc", "build.build-dir"];
+/// Keys that decide what we do.
+const READ: [&str; 3] = ["build.rustc-wrapper", "build.rustc", "build.rustdoc"];
+/// The one that says where raw profiles go.
+pub(super) const OUT: &str = "env.BBPROF_OUT";
 
 /// Cargo's configuration as it is here.
 ///
 /// # Errors
-/// When it cannot be read, or what we need to know (and these `more` keys of `[build]`) stands in a file that is included.
+/// When it cannot be read, or what we need to know (and these `more` keys) stands in a file that is included.
 pub(crate) fn load(more: &[&'static str]) -> Result<Config> {
     let here = std::env::current_dir().context("working directory")?;
     let mut keys: Vec<&str> = READ.iter().chain(more).copied().filter(|key| !is_in_environment(key)).collect();
@@ -28,10 +30,11 @@ pub(crate) fn load(more: &[&'static str]) -> Result<Config> {
     Config::load().context("cargo's configuration")
 }
 
-/// What is chained from cargo's configuration is not found on its command line.
-pub(super) fn refuse_words(words: &CargoWords) -> Result<()> {
+/// What is chained from cargo's configuration, and these `more` keys, is not found on its command line.
+pub(super) fn refuse_words(words: &CargoWords, more: &[&str]) -> Result<()> {
+    let keys = [&SET, more].concat();
     for value in words.values("--config", None) {
-        if let Some(key) = table_of(&value).and_then(|table| first_of(&table, &SET)) {
+        if let Some(key) = table_of(&value).and_then(|table| first_of(&table, &keys)) {
             require!(
                 "--config {}: set {key} in cargo's configuration file or by its environment variable, where bbprof takes it from",
                 value.display()
@@ -55,17 +58,28 @@ fn table_of(value: &OsStr) -> Option<Table> {
     std::fs::read_to_string(value).unwrap_or_else(|_| value.to_string_lossy().into_owned()).parse().ok()
 }
 
-/// The first of these keys that `[build]` has.
-fn first_of(table: &Table, keys: &[&str]) -> Option<String> {
-    let build = table.get("build")?;
-    keys.iter().find(|key| build.get(**key).is_some()).map(|key| format!("build.{key}"))
+/// The first of these keys that holds here.
+fn first_of<'k>(table: &Table, keys: &[&'k str]) -> Option<&'k str> {
+    keys.iter().copied().find(|key| {
+        let (section, key) = key.split_once('.').expect("our keys are of two words");
+        table.get(section).and_then(|section| section.get(key)).is_some_and(|value| section != "env" || is_taken(key, value))
+    })
+}
+
+/// Whether programs get this value of `[env]`: a variable that is set stays, unless it is forced.
+fn is_taken(name: &str, value: &Value) -> bool {
+    !is_set(name) || value.get("force").and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// Whether a variable says what this key of `[build]` would.
 fn is_in_environment(key: &str) -> bool {
+    let Some(key) = key.strip_prefix("build.") else { return false };
     let name = key.replace('-', "_").to_uppercase();
-    let is_set = |name: &str| std::env::var_os(name).is_some();
     is_set(&format!("CARGO_BUILD_{name}")) || name.starts_with("RUST") && is_set(&name)
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some()
 }
 
 /// Refuses these keys in files that this one includes, unless it has them itself; `above` are those that lead here. What cannot be read is for cargo to tell.
@@ -107,7 +121,7 @@ mod tests {
     use super::*;
 
     fn refused(words: &[&str]) -> bool {
-        refuse_words(&CargoWords::new(words.iter().map(Into::into).collect())).is_err()
+        refuse_words(&CargoWords::new(words.iter().map(Into::into).collect()), &[]).is_err()
     }
 
     #[test]
@@ -129,12 +143,23 @@ mod tests {
         write("config.toml", "include = [\"a.toml\", { path = \"absent.toml\", optional = true }]\n[build]\nrustc = \"mine\"\n");
         write("a.toml", "include = \"b.toml\"\n[build]\njobs = 1\n");
         write("b.toml", "include = \"a.toml\"\n[term]\nquiet = true\n");
-        let check = || refuse_included(&place.path().join("config.toml"), &mut READ.to_vec(), &mut Vec::new());
+        let keys = [&READ[..], &["env.BBPROF_TEST_OUT", "env.PATH"]].concat();
+        let check = || refuse_included(&place.path().join("config.toml"), &mut keys.clone(), &mut Vec::new());
         check().unwrap();
         write("b.toml", "[build]\nrustc = \"theirs\"\n");
         check().unwrap();
         write("b.toml", "[build]\nrustc-wrapper = \"sccache\"\n");
         let error = check().unwrap_err().to_string();
         assert!(error.contains("b.toml: build.rustc-wrapper") && error.contains("config.toml"), "{error}");
+        // The environment's own wins.
+        write("b.toml", "[env]\nPATH = \"/bin\"\n");
+        check().unwrap();
+        for (wins, name) in
+            [("PATH = { value = \"/bin\", force = true }", "env.PATH"), ("BBPROF_TEST_OUT = \"x\"", "env.BBPROF_TEST_OUT")]
+        {
+            write("b.toml", &format!("[env]\n{wins}\n"));
+            let error = check().unwrap_err().to_string();
+            assert!(error.contains(&format!("b.toml: {name} is not looked for")), "{error}");
+        }
     }
 }

@@ -11,7 +11,9 @@ use crate::messages::tell;
 use crate::plugin::{INSTALL_RUST, PluginOptions, Rustc, plugin_with_options, refuse_odd_paths};
 use crate::tools::{ToolSettings, Tools};
 use anyhow::{Context as _, Result};
+use cargo_config2::EnvConfigValue;
 use cargo_metadata::{Metadata, MetadataCommand, Package};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,8 @@ pub(crate) struct Context {
     pub has_c_tools: bool,
     pub has_cxx_tools: bool,
     pub report: bool,
+    /// Of cargo's configuration, for the programs that it runs.
+    environment: BTreeMap<String, EnvConfigValue>,
 }
 
 impl Context {
@@ -48,9 +52,12 @@ impl Context {
             }
         };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        configuration::refuse_words(&words)?;
-        let names_target = !words.values("--target", None).is_empty();
-        let config = configuration::load(if names_target { &[] } else { &["target"] })?;
+        let mut keys = if subcommand.runs_programs() { vec![configuration::OUT] } else { Vec::new() };
+        configuration::refuse_words(&words, &keys)?;
+        if words.values("--target", None).is_empty() {
+            keys.push("build.target");
+        }
+        let config = configuration::load(&keys)?;
         let rustc_program: OsString =
             config.build.rustc.as_ref().map_or_else(|| "rustc".into(), |rustc| rustc.as_os_str().to_owned());
         if ToolSettings::beside(Path::new(&rustc_program))?.is_some() {
@@ -121,7 +128,16 @@ impl Context {
             has_c_tools,
             has_cxx_tools,
             report: !options.no_report,
+            environment: config.env,
         })
+    }
+
+    /// What this variable is for programs that cargo runs; set, but empty, is not set, as for the program.
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
+        let configured = self.environment.get(name);
+        let forced = configured.filter(|configured| configured.force).map(|forced| forced.value.clone());
+        let found = forced.or_else(|| std::env::var_os(name)).or_else(|| Some(configured?.value.clone()));
+        found.filter(|value| !value.is_empty())
     }
 }
 

@@ -161,7 +161,7 @@ impl Runs {
     /// the last run must not get the one before.
     fn begin(context: &Context, command: &mut Command) -> Result<Self> {
         let begun = SystemTime::now();
-        let place = match Place::of_user() {
+        let place = match context.variable("BBPROF_OUT") {
             Some(pattern) => Place::Pattern { pattern, files: Vec::new() },
             None => {
                 let seconds = begun.duration_since(UNIX_EPOCH).map_or(0, |age| age.as_secs());
@@ -197,7 +197,7 @@ impl Runs {
         }
         if profiles.is_empty() {
             if is_talkative {
-                tell!("no profile was written{}", why_none(success));
+                tell!("no profile was written{}", why_none(context, success));
             }
             return;
         }
@@ -262,9 +262,9 @@ impl Runs {
 }
 
 /// Why there is no profile, as far as it is known: what failed may have said so itself.
-fn why_none(success: bool) -> &'static str {
+fn why_none(context: &Context, success: bool) -> &'static str {
     // As the runtime reads it.
-    if std::env::var_os("BBPROF_OFF").is_some_and(|off| !off.is_empty() && off != "0") {
+    if context.variable("BBPROF_OFF").is_some_and(|off| off != "0") {
         ": BBPROF_OFF is set"
     } else if success {
         ": no instrumented program ran"
