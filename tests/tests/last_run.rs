@@ -221,6 +221,8 @@ fn where_the_user_says_the_summary_is_of_this_run() {
     assert_eq!(calls_of_main(&second).as_deref(), Some(&*line), "{second}");
     assert!(second.contains("the raw profile is ") && !second.contains("/./"), "{second}");
     ended_with(&sandbox, 3);
+    in_folder("of two\nlines-%p", "4").expect_code(4);
+    ended_with(&sandbox, 4);
     // Whatever the files are called, who was killed is told so.
     served(&sandbox, "export BBPROF_OUT=killed-%p", "kill -KILL $s; wait $p").expect_code(137);
     let killed = last(&sandbox).expect_code(5).text();
