@@ -57,6 +57,10 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "none|all|NAME,...")]
     #[serde(deserialize_with = "word_or_list")]
     pub deps: Option<String>,
+    /// Where these stand, if in a file.
+    #[arg(skip)]
+    #[serde(skip)]
+    deps_place: Option<String>,
     /// Keep the IR text of each block, for `bbprof annotate`
     #[arg(long = "ir", num_args = 0..=1, default_missing_value = "true", require_equals = true, value_name = "BOOL")]
     pub ir: Option<bool>,
@@ -116,7 +120,9 @@ impl Settings {
         self.storage = self.storage.or(other.storage);
         self.path_limit = self.path_limit.or(other.path_limit);
         self.path_array = self.path_array.or(other.path_array);
-        self.deps = self.deps.or(other.deps);
+        if self.deps.is_none() {
+            (self.deps, self.deps_place) = (other.deps, other.deps_place);
+        }
         self.ir = self.ir.or(other.ir);
         self.weights = self.weights.or(other.weights);
         self.without.extend(other.without);
@@ -138,8 +144,8 @@ impl Settings {
         for folder in folder.ancestors() {
             let path = folder.join("bbprof.toml");
             if path.is_file() {
-                let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-                return match toml::from_str::<Self>(&text) {
+                let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
+                return match toml::from_slice::<Self>(&text) {
                     Ok(settings) => settings.checked(&path.display().to_string()).map(|settings| settings.relative_to(folder)),
                     Err(error) => require!("{}: {}", path.display(), error.to_string().trim_end()),
                 };
@@ -162,9 +168,13 @@ impl Settings {
         }
     }
 
-    /// Refuses, by the name of the place that they were read from, patterns that cannot be.
-    fn checked(self, place: &str) -> Result<Self> {
+    /// Refuses, by the name of the place that they were read from, patterns and numbers that cannot be.
+    fn checked(mut self, place: &str) -> Result<Self> {
         self.filters().check(&format!("{place}: "))?;
+        if let Err(error) = self.path_limit().and_then(|_| self.path_array()) {
+            require!("{place}: {error}");
+        }
+        self.deps_place = self.deps.is_some().then(|| place.to_owned());
         Ok(self)
     }
 
@@ -191,6 +201,11 @@ impl Settings {
             Some("all") => Deps::All,
             Some(names) => Deps::Named(names.split(',').map(|name| name.trim().to_owned()).collect()),
         }
+    }
+
+    /// What stands before the option's name in errors about them.
+    pub(crate) fn before_deps(&self) -> String {
+        self.deps_place.as_ref().map_or_else(|| "--".to_owned(), |place| format!("{place}: "))
     }
 
     /// The limit of paths, checked.
@@ -234,6 +249,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
 
     #[test]
     fn the_nearer_place_wins_and_patterns_add_up() {
@@ -266,6 +282,15 @@ mod tests {
             std::fs::write(below.join("bbprof.toml"), wrong).unwrap();
             let error = Settings::from_file_above(&below).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
+        }
+        for (wrong, said) in [
+            (&b"include = \"caf\xe9\""[..], "bbprof.toml: invalid utf-8"),
+            (b"path-limit = 0", "bbprof.toml: path-limit 0: expected a number of paths"),
+            (b"path-array = 1048577", "bbprof.toml: path-array 1048577: expected a number of paths"),
+        ] {
+            std::fs::write(below.join("bbprof.toml"), wrong).unwrap();
+            let error = Settings::from_file_above(&below).unwrap_err();
+            assert!(error.to_string().contains(said) && Exit::of(&error) == Exit::Usage, "{error:#}");
         }
         std::fs::write(below.join("bbprof.toml"), "colour = 1\n").unwrap();
         let error = Settings::from_file_above(&below).unwrap_err().to_string();

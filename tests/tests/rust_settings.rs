@@ -384,6 +384,13 @@ fn settings_of_one_package_among_several() {
     assert_eq!((told(&["-p", "program"]), told(&["-p", "program:0.1.0"])), (String::new(), String::new()));
     let run = |word: &str| workspace.bbprof("run", &[word, "program"]).env("BBPROF_OFF", "1").ok().stderr;
     assert_eq!((run("-qp"), run("-qrp")), (String::new(), String::new()), "-p and -q are seen behind and before other letters");
+    // What does not hold is named by its place.
+    let refused = |options: &[&str]| workspace.bbprof("build", options).outcome().expect_code(2).stderr;
+    sandbox.write("bbprof.toml", "deps = [\"absent\"]\n");
+    let (by_file, by_words) = (refused(&["--quiet"]), refused(&["--deps", "gone"]));
+    assert!(by_file.contains(&format!("{}: deps absent: no dep", sandbox.join("bbprof.toml").display())), "{by_file}");
+    assert!(by_words.contains("error: --deps gone: no dependency"), "{by_words}");
+    std::fs::remove_file(sandbox.join("bbprof.toml")).unwrap();
     let manifest = std::fs::read_to_string(sandbox.join("program/Cargo.toml")).unwrap();
     sandbox.write("program/Cargo.toml", manifest.replace("counters =", "countres ="));
     let refused = workspace.bbprof("build", &["--quiet", "--workspace"]).outcome().expect_code(2).stderr;

@@ -76,7 +76,7 @@ impl Context {
 
         let settings = all_settings(options.settings, &metadata, &words)?;
         let deps = settings.deps();
-        let packages = Packages::of(&metadata, &words, &deps)?;
+        let packages = Packages::of(&metadata, &words, &deps, &settings.before_deps())?;
         let plugin_options = PluginOptions { tls: packages.tls(), ..settings.plugin_options()? };
         let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
         refuse_odd_paths(&rustc_plugin)?;

@@ -23,14 +23,15 @@ pub(crate) struct Packages<'a> {
 const C_BUILDERS: [&str; 5] = ["cc", "cmake", "autotools", "cxx-build", "meson"];
 
 impl<'a> Packages<'a> {
-    /// Follows the dependencies of the packages that cargo's options name (`-p`, `--workspace`, or cargo's default).
-    pub(crate) fn of(metadata: &'a Metadata, words: &CargoWords, deps: &'a Deps) -> Result<Self> {
+    /// Follows the dependencies of the packages that cargo's options name (`-p`, `--workspace`, or cargo's default). What stands before `deps` says where
+    /// they came from.
+    pub(crate) fn of(metadata: &'a Metadata, words: &CargoWords, deps: &'a Deps, before_deps: &str) -> Result<Self> {
         if let Deps::Named(names) = deps {
             for name in names {
                 // One that no feature or platform asks for now is a dependency, too.
                 let is_declared = |package: &Package| package.dependencies.iter().any(|dependency| dependency.name == *name);
                 if !metadata.packages.iter().any(|package| package.name.as_str() == name || is_declared(package)) {
-                    require!("--deps {name}: no dependency of this name");
+                    require!("{before_deps}deps {name}: no dependency of this name");
                 }
             }
         }
