@@ -60,12 +60,13 @@ impl<'p> Body<'p> {
         own + self.inlined.values().map(Body::total).sum::<u128>()
     }
 
-    /// Lines of a body and its inlined copies, each level one space further in. Chains are as deep as inlining went.
+    /// Lines of a body and its inlined copies, each level one space further in. Chains are as deep as inlining went. No count of a place is larger than the
+    /// function's total.
     fn write(&self, depth: usize, out: &mut dyn Write) -> io::Result<()> {
         for (place, counts) in &self.places {
             write!(out, "{:depth$}{}: {}", "", Offset(*place), counts.count)?;
             for (callee, count) in counts.callees.iter().filter(|(_, count)| **count > 0) {
-                write!(out, " {}:{count}", one_line(callee))?;
+                write!(out, " {}:{}", one_line(callee), held(*count, callee)?)?;
             }
             writeln!(out)?;
         }
@@ -91,7 +92,7 @@ impl std::fmt::Display for Offset {
 /// Writes a profile for LLVM's sample loader.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// When `out` cannot be written, or a number does not fit into the 64 bits in which LLVM reads it.
 pub fn write_afdo(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let mut functions: BTreeMap<&str, Body<'_>> = BTreeMap::new();
     for function in profile.functions() {
@@ -100,12 +101,20 @@ pub fn write_afdo(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let mut functions: Vec<(u128, &str, Body<'_>)> = functions.into_iter().map(|(name, body)| (body.total(), name, body)).collect();
     functions.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     for (total, name, body) in functions {
-        writeln!(out, "{}:{total}:{}", one_line(name), body.head)?;
+        writeln!(out, "{}:{}:{}", one_line(name), held(total, name)?, held(body.head, name)?)?;
         if total > 0 {
             body.write(1, out)?;
         }
     }
     Ok(())
+}
+
+/// A number of this function's, where LLVM can read it.
+fn held(executions: u128, function: &str) -> io::Result<u64> {
+    u64::try_from(executions).map_err(|_| {
+        let what = format!("{function}: {executions} executions do not fit into the 64 bits of a number in LLVM's sample profile");
+        io::Error::new(io::ErrorKind::InvalidData, what)
+    })
 }
 
 fn body_of(function: FunctionView<'_>) -> Body<'_> {

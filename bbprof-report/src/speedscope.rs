@@ -44,10 +44,13 @@ struct Sampled<'p> {
     weights: Vec<u128>,
 }
 
+/// speedscope computes with JavaScript's numbers, which have gaps from here on.
+const FIRST_WITH_GAPS: u128 = 1 << 53;
+
 /// Writes a profile for speedscope.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// When `out` cannot be written, or the sum of an image does not fit into the 53 bits in which speedscope adds it up.
 pub fn write_speedscope(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let mut frames = Vec::new();
     let mut ids: HashMap<StackFrame, usize> = HashMap::new();
@@ -65,7 +68,13 @@ pub fn write_speedscope(profile: &Profile, out: &mut dyn Write) -> io::Result<()
             samples.push(stack.into_iter().map(&mut id_of).collect());
             weights.push(instructions);
         }
-        let end_value = weights.iter().sum();
+        let end_value: u128 = weights.iter().sum();
+        if end_value >= FIRST_WITH_GAPS {
+            let what = format!(
+                "{path}: {end_value} instructions do not fit into the 53 bits of speedscope's numbers; folded= and pprof= hold more"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
         profiles.push(Sampled { kind: "sampled", name: path, unit: "none", start_value: 0, end_value, samples, weights });
     }
     let file = File {

@@ -6,6 +6,11 @@ use bbprof_profile::{CounterMode, Linkage, Profile};
 /// `f` and `g` of [`crate::support`]: 3 entries, 5 turns one way and 2 the other, one activation that `g` never returns to; a
 /// function that never ran; one that was not instrumented.
 pub(crate) fn run() -> Run {
+    run_turning(5)
+}
+
+/// The same with so many turns one way.
+pub(crate) fn run_turning(turns: u64) -> Run {
     let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
     let f = loop_with_branch(&mut maker, "f", Linkage::External);
     let g = leaf(&mut maker, "g", Linkage::External);
@@ -16,7 +21,7 @@ pub(crate) fn run() -> Run {
     maker.module.skipped.push(bbprof_format::manifest::Skipped { symbol, reason, linkage: Some(Linkage::External) });
     let mut run = Run::new(&[(&maker, None)]);
     run.walk(&maker, f, &ENTER, 3);
-    run.walk(&maker, f, &THEN, 5);
+    run.walk(&maker, f, &THEN, turns);
     run.walk(&maker, f, &ELSE, 2);
     run.walk(&maker, f, &GONE, 1);
     run.walk(&maker, f, &LEAVE, 2);

@@ -1,6 +1,6 @@
 //! The exports' texts for the made profile, and what the tools that read them say.
 
-use crate::example::{profile, text};
+use crate::example::{profile, run_turning, text};
 use crate::readers::{filtered, said_of};
 use crate::schema::check;
 use bbprof_report::{dot_files, write_afdo, write_callgrind, write_csv, write_dot, write_folded, write_pprof, write_speedscope};
@@ -131,6 +131,24 @@ fn pprof_is_decoded_by_protoc() {
     assert!(said.contains("\n5 {\n  1: 2\n"), "two functions ran: {said}");
     // The program is told, but no location is said to be at an address of it.
     assert!(said.contains("\n3 {\n  1: 1\n  5: ") && said.contains("\n4 {\n  1: 1\n  4 {\n"), "{said}");
+}
+
+/// Readers would take others for them, or refuse the file.
+#[test]
+fn numbers_that_a_format_cannot_hold() {
+    let turning = |turns: u64| run_turning(turns).profile().expect("counters fit the map");
+    let refused = |written: std::io::Result<()>| written.expect_err("a number is too large").to_string();
+    // Each turn executes three of `f`'s lines; the rest of the walks, twelve.
+    let turns = (u64::MAX - 12) / 3;
+    assert!(text(|out| write_afdo(&turning(turns), out)).starts_with(&format!("f:{}:3\n", u64::MAX)));
+    let said = refused(write_afdo(&turning(turns + 1), &mut Vec::new()));
+    assert!(said.starts_with("f: 18446744073709551618 executions do not fit into the 64 bits"), "{said}");
+    let instructions = |turns: u64| turning(turns).totals().instructions as u64;
+    let of_turn = instructions(1) - instructions(0);
+    let turns = ((1 << 53) - 1 - instructions(0)) / of_turn;
+    assert!(write_speedscope(&turning(turns), &mut Vec::new()).is_ok());
+    let said = refused(write_speedscope(&turning(turns + 1), &mut Vec::new()));
+    assert!(said.starts_with("/bin/app: 90071992547") && said.contains("53 bits"), "{said}");
 }
 
 /// Requires llvm-profdata of clang 22.
