@@ -13,16 +13,21 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 const CHOOSE: &str = "set XDG_CACHE_HOME to a folder that can be written to";
+const CHOOSE_ABSOLUTE: &str = "set XDG_CACHE_HOME to the absolute path of a folder that can be written to";
 
 /// The cache folder.
 pub(crate) fn root() -> Result<PathBuf> {
     let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     // Without HOME, the user's entry in /etc/passwd, as for cargo.
-    let home = || std::env::home_dir().filter(|home| home.is_absolute()).map(|home| home.join(".cache"));
-    match base.or_else(home) {
-        Some(base) => Ok(base.join("bbprof")),
-        None => require!("no folder for the cache: the user has no home, and HOME is not set; {CHOOSE}"),
-    }
+    let base = match (base, std::env::home_dir()) {
+        (Some(base), _) => base,
+        (None, Some(home)) if home.is_absolute() => home.join(".cache"),
+        (None, Some(home)) if !home.as_os_str().is_empty() => {
+            require!("no folder for the cache: HOME is {}, no absolute path; {CHOOSE_ABSOLUTE}", home.display())
+        }
+        (None, _) => require!("no folder for the cache: the user has no home, and HOME is not set; {CHOOSE_ABSOLUTE}"),
+    };
+    Ok(base.join("bbprof"))
 }
 
 /// Fills `folder` with `fill`, unless it is there: under a temporary name, then renamed.

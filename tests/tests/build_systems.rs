@@ -234,6 +234,18 @@ fn compilers_with_a_cache_whose_path_is_no_text() {
     assert!(said.stderr.contains("the plugin reads this path as a line of UTF-8; set XDG_CACHE_HOME"), "{}", said.stderr);
 }
 
+/// Where the cache would be depends on where one is, so there is none.
+#[test]
+fn a_home_that_is_no_absolute_path() {
+    let sandbox = Sandbox::new("home");
+    sandbox.write("a.c", "int one(void) { return 1; }\n");
+    for cache in ["", "near"] {
+        let compile = Run::new(tool("bbprof-cc")).args(["-c", "a.c"]).in_folder(sandbox.path());
+        let said = compile.env("HOME", "at/home").env("XDG_CACHE_HOME", cache).outcome().expect_code(2).stderr;
+        assert!(said.contains("HOME is at/home, no absolute path; set XDG_CACHE_HOME to the absolute path of a folder"), "{said}");
+    }
+}
+
 /// They would be lost without a word.
 #[test]
 fn environment_with_flags_that_are_no_text() {
