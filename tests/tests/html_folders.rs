@@ -42,6 +42,15 @@ fn an_earlier_report_stays_until_the_next_is_whole() {
         || Run::new("sh").args(["-c", "cd kept && find . -type f | sort | xargs md5sum"]).in_folder(sandbox.path()).ok().text();
     let export = format!("ulimit -f {{}}; exec {} export html=kept {}", tool("bbprof").display(), raw.display());
     let export = |blocks: &str| Run::new("bash").args(["-c", &export.replace("{}", blocks)]).in_folder(sandbox.path()).outcome();
+    // Nor is anything left where there was none; a folder that was there is as it was.
+    std::fs::create_dir(sandbox.join("empty")).expect("a folder");
+    for (folder, is_there) in [("kept", false), ("above/kept", false), ("empty", true)] {
+        let script = format!("ulimit -f 8; exec {} export html={folder} {}", tool("bbprof").display(), raw.display());
+        let failed = Run::new("bash").args(["-c", &script]).in_folder(sandbox.path()).outcome().expect_code(1).stderr;
+        assert!(failed.contains(&format!("{folder}: cannot be written")), "{failed}");
+        let first = sandbox.join(folder.split('/').next().expect("a name"));
+        assert_eq!(std::fs::read_dir(&first).map(Iterator::count).ok(), is_there.then_some(0), "{folder}");
+    }
     export("unlimited").expect_code(0);
     let earlier = listed();
     assert!(earlier.contains("./index.html") && earlier.contains("./data/"), "{earlier}");

@@ -26,16 +26,28 @@ pub(crate) fn write(profile: &Profile, compared: Option<&Compared<'_>>, out: &mu
     with_readers(profile, compared, |earlier, read| write_html_file(profile, earlier, read, out))
 }
 
-/// Writes the explorer to a folder; an earlier report there stays until the new one is whole.
+/// Writes the explorer to a folder; an earlier report there stays until the new one is whole, and where there was none, nothing is left of one that fails.
 pub(crate) fn write_folder(profile: &Profile, compared: Option<&Compared<'_>>, folder: &Path) -> Result<()> {
     if folder.as_os_str() == "-" {
         require!("html=-: a folder cannot go to stdout; add --single-file");
     }
-    let report = prepare(folder)?;
-    let put = |name: &str, bytes: &[u8]| fs::write(report.path().join(name), bytes);
-    with_readers(profile, compared, |earlier, read| write_html_folder(profile, earlier, read, put))
-        .and_then(|()| place(&report, folder))
-        .with_context(|| format!("{}: cannot be written", folder.display()))
+    let is_first = !holds_report(folder)?;
+    let is_absent = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let made: Vec<&Path> = folder.ancestors().take_while(is_absent).collect();
+    let written = prepare(folder).and_then(|report| {
+        let put = |name: &str, bytes: &[u8]| fs::write(report.path().join(name), bytes);
+        with_readers(profile, compared, |earlier, read| write_html_folder(profile, earlier, read, put))
+            .and_then(|()| place(&report, folder))
+            .with_context(|| format!("{}: cannot be written", folder.display()))
+    });
+    if written.is_err() && is_first {
+        // What cannot be removed is no reason to say something else than why.
+        let _ = fs::remove_dir_all(folder.join("data"));
+        for folder in made {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+    written
 }
 
 /// Hands on what reads the sources of each profile: they may have been linked at different times.
@@ -57,16 +69,30 @@ fn with_readers(
 /// How the folders begin in which reports are made.
 const NEW: &str = ".new-";
 
-/// A folder within the one that is asked for, for the report to be made in. Both have our mark.
-fn prepare(folder: &Path) -> Result<TempDir> {
-    let cannot = || format!("{}: cannot be made", folder.display());
+/// Whether an earlier report is there; if not, nothing is.
+fn holds_report(folder: &Path) -> Result<bool> {
     if folder.is_file() {
         require!("{}: is a file; html= names a folder, unless --single-file is given", folder.display());
     }
     if folder.join(OWN_MARK).is_file() {
+        return Ok(true);
+    }
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => {
+            require!("{}: holds files that are not a report of bbprof's; name another folder or empty it", folder.display())
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("{}: cannot be read", folder.display()))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// A folder within the one that is asked for, for the report to be made in. Both have our mark.
+fn prepare(folder: &Path) -> Result<TempDir> {
+    let cannot = || format!("{}: cannot be made", folder.display());
+    if folder.is_dir() {
         remove_unfinished(folder).with_context(cannot)?;
-    } else if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
-        require!("{}: holds files that are not a report of bbprof's; name another folder or empty it", folder.display());
     }
     mark(folder).with_context(cannot)?;
     let report = tempfile::Builder::new().prefix(NEW).tempdir_in(folder).with_context(cannot)?;
