@@ -190,7 +190,7 @@ fn all_exact(source: &str, dump: &str) {
     let program = sandbox.join("program");
     let source = sandbox.write("program.c", source);
     Run::new(tool("bbprof-cc")).args(["-O2", "-D_GNU_SOURCE", "-pthread", "-o"]).arg(&program).arg(&source).ok();
-    std::fs::create_dir(sandbox.join("raw")).unwrap();
+    std::fs::create_dir(sandbox.join("raw")).expect("a folder in the sandbox");
     Run::new(&program).env("BBPROF_OUT", sandbox.join("raw/%p.bbraw")).env("BBPROF_DUMP", dump).ok();
     let profiles = sandbox.raw_profiles("raw");
     assert!(profiles.len() >= 2, "{profiles:?}");
