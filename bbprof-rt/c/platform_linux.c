@@ -186,25 +186,25 @@ __asm__(".text\n"
 
 extern const ElfW(Ehdr) __ehdr_start __attribute__((weak, visibility("hidden")));
 
-/* What a program has below each thread's pointer, in whole pages; 0 = nothing, or it was linked without its headers. */
-static size_t program_tls_bytes(void) {
-    const ElfW(Ehdr) *header = &__ehdr_start;
-    const ElfW(Phdr) *segments = (const void *)((const char *)header + (header == NULL ? 0 : header->e_phoff));
-    for (unsigned i = 0; header != NULL && i < header->e_phnum; i++)
+/* What a program has below each thread's pointer, in whole pages. */
+static size_t tls_bytes_of(const ElfW(Ehdr) *header) {
+    const ElfW(Phdr) *segments = (const void *)((const char *)header + header->e_phoff);
+    for (unsigned i = 0; i < header->e_phnum; i++)
         if (segments[i].p_type == PT_TLS)
             return (segments[i].p_memsz + segments[i].p_align + HELPER_BLOCK_BYTES - 1) & ~(size_t)(HELPER_BLOCK_BYTES - 1);
     return 0;
 }
 
-/* The caller's thread-local storage goes with the caller. */
+/* The caller's thread-local storage goes with the caller. It has to do in a program that was linked without its headers. */
 int platform_start_helper(void (*function)(void *), void *context, int32_t *thread) {
-    size_t tls_bytes = program_tls_bytes(), all_bytes = tls_bytes + HELPER_BLOCK_BYTES + HELPER_STACK_BYTES;
+    bool has_header = &__ehdr_start != NULL;
+    size_t tls_bytes = has_header ? tls_bytes_of(&__ehdr_start) : 0, all_bytes = tls_bytes + HELPER_BLOCK_BYTES + HELPER_STACK_BYTES;
     char *memory = platform_map_private(all_bytes);
     if (memory == NULL)
         return -ENOMEM;
     void **block = (void **)(void *)(memory + tls_bytes);
     *block = block; /* as psABI has it */
-    long result = bbprof_clone(function, context, memory + all_bytes, thread, HELPER_FLAGS, block);
+    long result = bbprof_clone(function, context, memory + all_bytes, thread, has_header ? HELPER_FLAGS : HELPER_FLAGS & ~CLONE_SETTLS, block);
     if (failed(result))
         platform_unmap(memory, all_bytes);
     return failed(result) ? (int)result : 0;
