@@ -7,9 +7,11 @@
 #include "process.h"
 #include "text.h"
 
+#include <sys/mman.h>
+
 #define SEGMENTS 0x002b000000000033u /* ss, fs, gs, cs as the kernel saves them for 64-bit user code */
 /* Words of the frame, counted from its return address; see `struct rt_sigframe` of the kernel and `ucontext_t`. */
-enum { RETURN = 0, STACK = 21, INSTRUCTION = 22, FLAGS = 23, SEGMENT_WORD = 24, FAULT = 26, MASK = 38, FRAME_WORDS = 39 };
+enum { RETURN = 0, FILE_ARGUMENT = 6, FLAGS_ARGUMENT = 8, STACK = 21, INSTRUCTION = 22, FLAGS = 23, SEGMENT_WORD = 24, FAULT = 26, MASK = 38, FRAME_WORDS = 39 };
 #define FLAGS_POSSIBLE 0x3fffffu
 #define FLAG_ALWAYS_SET 2u
 /* What a frame takes at least: 440 bytes, the 512 of the floating-point registers, and the 128 below the stack pointer that are the code's. */
@@ -43,9 +45,13 @@ static bool is_system_call(uint64_t instruction) {
     return code_is(instruction, system_call, sizeof system_call) && !code_is(instruction + sizeof system_call, in_block, sizeof in_block);
 }
 
-/* Calls of allocators end no block, as LLVM trusts them to come back. By the code, `mov $number, %eax` shortly before the call; calls by the
- * function `syscall` are the program's own. */
-static bool is_of_allocator(uint64_t system_call_at) {
+/* Behind the function `syscall`, by which tcmalloc makes it, a call's number is gone, and its arguments are all there is. */
+static bool maps_fresh_memory(const uint64_t *frame) {
+    return (uint32_t)frame[FILE_ARGUMENT] == UINT32_MAX && (frame[FLAGS_ARGUMENT] & MAP_ANONYMOUS) != 0;
+}
+
+/* Calls of allocators end no block, as LLVM trusts them to come back. By the code, `mov $number, %eax` shortly before the call. */
+static bool is_of_allocator(const uint64_t *frame, uint64_t system_call_at) {
     uint8_t code[LOADED_BYTES];
     if (platform_read_memory((const void *)(system_call_at - sizeof code), code, sizeof code) != sizeof code)
         return false;
@@ -54,13 +60,13 @@ static bool is_of_allocator(uint64_t system_call_at) {
         if (code[at] == LOAD_EAX && number < NUMBERS_OF_CALLS)
             return platform_call_is_of_allocators(number);
     }
-    return false;
+    return maps_fresh_memory(frame);
 }
 
 /* In a call that may not come back. The kernel restarts some system calls: then the instruction is still to come. */
-static bool ends_block(uint64_t instruction) {
-    uint64_t before = instruction - sizeof system_call;
-    return is_system_call(before) ? !is_of_allocator(before) : is_system_call(instruction) && !is_of_allocator(instruction);
+static bool ends_block(const uint64_t *frame) {
+    uint64_t instruction = frame[INSTRUCTION], before = instruction - sizeof system_call;
+    return is_system_call(before) ? !is_of_allocator(frame, before) : is_system_call(instruction) && !is_of_allocator(frame, instruction);
 }
 
 static bool is_frame(const uint64_t *frame) {
@@ -73,7 +79,7 @@ static void look_at(const uint64_t *frame, struct frames *found) {
     if (!is_frame(frame) || (found->counts != NULL && !found->counts(frame)))
         return;
     found->beyond = frame[STACK];
-    if (!ends_block(frame[INSTRUCTION]))
+    if (!ends_block(frame))
         found->interrupted++;
 }
 

@@ -13,6 +13,7 @@ extern __typeof__(dlsym) dlsym __attribute__((weak));
 
 typedef void jump_function(struct __jmp_buf_tag[1], int);
 typedef void exit_function(void *);
+typedef void exit_function_c11(int);
 typedef int type_function(int, int *);
 typedef int cancel_function(pthread_t);
 
@@ -29,6 +30,7 @@ static void *real(void *interceptor, const char *name) {
 static struct {
     jump_function *jump, *jump_alike, *jump_with_signals, *jump_checked;
     exit_function *exit;
+    exit_function_c11 *exit_c11;
     type_function *set_type;
     cancel_function *cancel;
     bool prepared;
@@ -42,6 +44,7 @@ void leaving_prepare(void) {
     libc.jump_with_signals = (jump_function *)real((void *)__interceptor_siglongjmp, "siglongjmp");
     libc.jump_checked = (jump_function *)real((void *)__interceptor___longjmp_chk, "__longjmp_chk");
     libc.exit = (exit_function *)real((void *)__interceptor_pthread_exit, "pthread_exit");
+    libc.exit_c11 = (exit_function_c11 *)real(NULL, "thrd_exit");
     libc.set_type = (type_function *)real(NULL, "pthread_setcanceltype");
     libc.cancel = (cancel_function *)real(NULL, "pthread_cancel");
     __atomic_store_n(&libc.prepared, true, __ATOMIC_RELEASE);
@@ -81,6 +84,15 @@ EXPORTED void pthread_exit(void *result) {
         handlers_leave(process_current(), 0);
     if (REAL(exit) != NULL)
         libc.exit(result);
+    __builtin_trap();
+}
+
+/* libcs end the thread by a pthread_exit of their own. */
+EXPORTED void thrd_exit(int result) {
+    if (process_current() != NULL)
+        handlers_leave(process_current(), 0);
+    if (REAL(exit_c11) != NULL)
+        libc.exit_c11(result);
     __builtin_trap();
 }
 

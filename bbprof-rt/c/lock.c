@@ -25,7 +25,9 @@ static void tell_unlocking(struct lock *lock) {
 #define CONTENDED 0x80000000u
 
 #define SPINS 100u /* a guess: most holders are done after one or two system calls */
-#define PAUSE_NS 1000000u
+/* Who waits looks again after a while, longer each time: a thousand threads that did so each millisecond would leave the holder no processor. */
+#define FIRST_PAUSE_NS UINT64_C(1000000)
+#define LONGEST_PAUSE_NS UINT64_C(100000000)
 
 static bool change(uint32_t *state, uint32_t *from, uint32_t to) {
     return __atomic_compare_exchange_n(state, from, to, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
@@ -42,16 +44,17 @@ static bool acquire_at_once(uint32_t *state) {
     return false;
 }
 
-/* Who waits, and for how long already: pauses in which one thread had what is waited for. */
+/* Who waits, for whom, and for how long one thread has had what is waited for. */
 struct wait {
-    uint32_t self, holder, pauses;
+    uint32_t self, holder;
+    uint64_t pause_ns, held_ns;
 };
 
 static struct wait waiting(void) {
-    return (struct wait){(uint32_t)platform_thread_id(), 0, 0};
+    return (struct wait){(uint32_t)platform_thread_id(), 0, FIRST_PAUSE_NS, 0};
 }
 
-#define PAUSES_OF_THE_LIVING 100u /* who lives in a pid namespace of its own has another number there than here */
+#define LONGEST_OF_THE_LIVING_NS UINT64_C(100000000) /* who lives in a pid namespace of its own has another number there than here */
 
 /* A child of vfork, or of a bare clone, that was killed while it held what its parent has, too. */
 static bool inherit_from_dead(struct process *process, uint32_t *state, struct wait *wait) {
@@ -59,10 +62,10 @@ static bool inherit_from_dead(struct process *process, uint32_t *state, struct w
     int32_t holder = (int32_t)(found & ~CONTENDED);
     bool is_the_same = holder != 0 && wait->holder == (uint32_t)holder;
     wait->holder = (uint32_t)holder;
-    wait->pauses = is_the_same ? wait->pauses + 1 : 0;
-    if (wait->pauses < PAUSES_OF_THE_LIVING)
+    wait->held_ns = is_the_same ? wait->held_ns + wait->pause_ns : 0;
+    if (wait->held_ns < LONGEST_OF_THE_LIVING_NS)
         return false;
-    wait->pauses = 0;
+    wait->held_ns = 0;
     bool is_gone = !platform_thread_exists(process->pid, holder) && platform_process_is_gone(holder);
     if (!is_gone || !change(state, &found, wait->self | CONTENDED))
         return false;
@@ -77,8 +80,10 @@ static bool acquire_or_pause(struct process *process, uint32_t *state, struct wa
     if (change(state, &found, wait->self | CONTENDED))
         return true;
     if ((found & CONTENDED) != 0 || change(state, &found, found | CONTENDED))
-        platform_wait(state, found | CONTENDED, PAUSE_NS);
-    return inherit_from_dead(process, state, wait);
+        platform_wait(state, found | CONTENDED, wait->pause_ns);
+    bool has_inherited = inherit_from_dead(process, state, wait);
+    wait->pause_ns = wait->pause_ns * 2 < LONGEST_PAUSE_NS ? wait->pause_ns * 2 : LONGEST_PAUSE_NS;
+    return has_inherited;
 }
 
 static void acquire(struct process *process, uint32_t *state) {
@@ -120,8 +125,8 @@ static struct lock *held(struct process *process) {
     return guest != 0 && guest == platform_thread_id() ? &process->guests : &process->lock;
 }
 
-#define PAUSES_OF_A_FORK 1000u /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
-#define PAUSES_OF_THE_NEXT 20u /* of a process whose forks have waited for others before */
+#define LONGEST_FORK_NS UINT64_C(1000000000) /* a guess: up to musl 1.2.1 forks go on, and take a second in huge memory only */
+#define LONGEST_OF_THE_NEXT_NS UINT64_C(20000000) /* of a process whose forks have waited for others before */
 
 static bool fork_holds(const struct process *process) {
     return __atomic_load_n(&process->is_forking, __ATOMIC_RELAXED) &&
@@ -133,12 +138,13 @@ static bool acquire_beside_forks(struct process *process) {
     uint32_t *state = &process->lock.state;
     if (acquire_at_once(state))
         return true;
-    unsigned patience = __atomic_load_n(&process->had_guests, __ATOMIC_RELAXED) ? PAUSES_OF_THE_NEXT : PAUSES_OF_A_FORK;
-    struct wait wait = waiting();
-    for (unsigned pauses = 0; !acquire_or_pause(process, state, &wait);) {
-        pauses = fork_holds(process) ? pauses + 1 : 0;
-        if (pauses > patience || (pauses != 0 && __atomic_load_n(&process->has_guests, __ATOMIC_RELAXED)))
+    uint64_t patience_ns = __atomic_load_n(&process->had_guests, __ATOMIC_RELAXED) ? LONGEST_OF_THE_NEXT_NS : LONGEST_FORK_NS, fork_ns = 0;
+    for (struct wait wait = waiting(); !acquire_or_pause(process, state, &wait);) {
+        fork_ns = fork_holds(process) ? fork_ns + wait.pause_ns : 0;
+        if (fork_ns > patience_ns || (fork_ns != 0 && __atomic_load_n(&process->has_guests, __ATOMIC_RELAXED))) {
+            platform_wake(state); /* it may have been woken, in another's place */
             return false;
+        }
     }
     return true;
 }

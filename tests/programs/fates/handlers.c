@@ -2,6 +2,7 @@
 #include "scenarios.h"
 
 #include <setjmp.h>
+#include <threads.h>
 
 /* Handlers of the program's own. */
 static sigjmp_buf recovery;
@@ -192,6 +193,13 @@ static pthread_t spinning(const pthread_attr_t *attributes, void *at_once) {
 }
 void thread_ended_in_handler(void) {
   signal(SIGUSR1, end_this_thread);
+  pthread_t thread = spinning(NULL, NULL);
+  pthread_kill(thread, SIGUSR1);
+  pthread_join(thread, NULL);
+}
+static void end_this_c11_thread(int number) { thrd_exit(number); }
+void thread_ended_in_c11_handler(void) {
+  signal(SIGUSR1, end_this_c11_thread);
   pthread_t thread = spinning(NULL, NULL);
   pthread_kill(thread, SIGUSR1);
   pthread_join(thread, NULL);

@@ -237,8 +237,15 @@ const WITHOUT_MUSL: [&str; 10] = [
 ];
 
 /// In a static program libc's own calls are seen (`execvp` executes /usr/bin/true), and of what leaves handlers jumps alone.
-const UNLIKE_IN_STATIC: [&str; 6] =
-    ["end_exec_list", "end_exec_path", "threads_spin_exec", "fork_exec", "thread_ended_in_handler", "thread_cancelled_at_once"];
+const UNLIKE_IN_STATIC: [&str; 7] = [
+    "end_exec_list",
+    "end_exec_path",
+    "threads_spin_exec",
+    "fork_exec",
+    "thread_ended_in_handler",
+    "thread_ended_in_c11_handler",
+    "thread_cancelled_at_once",
+];
 
 /// mold does not look for weak references in the dynamic loader.
 #[test]

@@ -127,6 +127,8 @@ pub(crate) const ENDS: &[Scenario] = &[
     scenario("end_jumped_over_remains", 18, &["exit 18"]),
     scenario("thread_ended_in_handler", 0, &["exit 0 | a signal handler (or cancellation) interrupted other code"])
         .interrupts("spin"),
+    scenario("thread_ended_in_c11_handler", 0, &["exit 0 | a signal handler (or cancellation) interrupted other code"])
+        .interrupts("spin"),
     scenario("thread_cancelled_at_once", 0, &["exit 0 | a signal handler (or cancellation) interrupted other code"])
         .interrupts("spin"),
     scenario("threads", 0, &["exit 0"]),
