@@ -109,17 +109,6 @@ static const Instruction *nextCounted(const Instruction &I) {
   return Next;
 }
 
-// A call marked as a tail call right before a return of its value: its activation is gone when the callee runs.
-static bool isTailCallBeforeReturn(const CallInst &Call, const Instruction *Next) {
-  if (!Call.isTailCall())
-    return false;
-  const auto *Return = dyn_cast_or_null<ReturnInst>(Next);
-  if (!Return)
-    return Call.isMustTailCall();
-  const Value *Returned = Return->getReturnValue();
-  return Call.isMustTailCall() || !Returned || Returned == &Call || isa<UndefValue>(Returned);
-}
-
 // setjmp and its like, and __builtin_setjmp, which no attribute marks.
 static bool returnsTwice(const CallBase &Call) {
   return Call.hasFnAttr(Attribute::ReturnsTwice) || Call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
@@ -402,8 +391,7 @@ void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t 
   if (returnsTwice(Call))
     Out.flags |= BBPROF_CALL_RETURNS_TWICE;
   if (const auto *Plain = dyn_cast<CallInst>(&Call)) {
-    const Instruction *Next = nextCounted(Call);
-    if ((Call.doesNotReturn() && isa_and_nonnull<UnreachableInst>(Next)) || isTailCallBeforeReturn(*Plain, Next))
+    if ((Call.doesNotReturn() && isa_and_nonnull<UnreachableInst>(nextCounted(Call))) || endsInTailCall(*Plain))
       Out.flags |= BBPROF_CALL_ENDS_FUNCTION;
     if (any_of(Flat.SharedReturns, [&](const SharedReturn &Shared) { return Shared.Call == &Call; }))
       Out.flags |= BBPROF_CALL_RETURNS_BY_OTHER;

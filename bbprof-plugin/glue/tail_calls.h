@@ -1,4 +1,4 @@
-// Tail calls that become ones only when code is generated.
+// Tail calls: their activation is gone when the callee runs, so nothing is counted behind them.
 #ifndef BBPROF_TAIL_CALLS_H
 #define BBPROF_TAIL_CALLS_H
 
@@ -6,6 +6,9 @@
 #include "llvm/IR/Instructions.h"
 
 namespace bbprof {
+
+// Is this marked as a tail call, and does its block return what it returns, with nothing in between that keeps LLVM from making a jump of it?
+bool endsInTailCall(const llvm::CallInst &Call);
 
 // A call marked as a tail call, whose value, if any, is returned by a block that it shares with others. LLVM gives such a call a return of its own right
 // before it selects instructions (CodeGenPrepare, dupRetToEnableTailCallOpts), but not where a counter stands behind the call: then

@@ -3,7 +3,7 @@
 //@ levels: -O1 -O2 -O3 -Os
 #include <stdio.h>
 
-static unsigned long tally_even, tally_odd, tally_chain, tally_walk, tally_trot, tally_sink, tally_drain, sunk;
+static unsigned long tally_even, tally_odd, tally_chain, tally_walk, tally_trot, tally_sink, tally_drain, tally_ping, tally_pong, tally_cast, sunk;
 __attribute__((noinline)) int odd(unsigned n);
 
 __attribute__((noinline)) int even(unsigned n) {
@@ -75,14 +75,54 @@ __attribute__((noinline)) void drain(unsigned n) {
     sink(n);
 }
 
+// What stands behind the call is no code: the end of a local's life, an assumption, a cast.
+typedef long step(long n, long sum);
+typedef void *cast_step(long n, long sum);
+step ping, pong, uncast, end;
+cast_step cast_end, cast;
+step *volatile pings[2] = {end, ping}, *volatile pongs[2] = {end, pong}, *volatile uncasts[2] = {end, uncast};
+cast_step *volatile casts[2] = {cast_end, cast};
+
+__attribute__((noinline)) long end(long n, long sum) { return n + sum; }
+__attribute__((noinline)) void *cast_end(long n, long sum) { return (void *)(n + sum); }
+
+__attribute__((noinline)) long ping(long n, long sum) {
+  int table[4];
+  for (int i = 0; i < 4; i++)
+    table[i] = (int)(sum >> i) + i;
+  tally_ping++;
+  if (n <= 0)
+    return sum;
+  return pongs[1](n - 1, sum + table[sum & 3]);
+}
+
+__attribute__((noinline)) long pong(long n, long sum) {
+  long next = sum & 0xff;
+  tally_pong++;
+  if (n > 0) {
+    next = (n & 3 ? pings : pongs)[1](n - 1, next + (sum >> 3));
+    __builtin_assume(next != 123456789);
+  }
+  return next;
+}
+
+__attribute__((noinline)) void *cast(long n, long sum) {
+  tally_cast++;
+  return (void *)uncasts[n > 0](n - 1, sum + 1);
+}
+
+__attribute__((noinline)) long uncast(long n, long sum) { return (long)casts[n > 0](n - 1, sum ^ n); }
+
 int main(void) {
   printf("%d %d\n", even(2000000), odd(1999999));
   printf("%u\n", chain(5000, NULL, (void *)chain));
   printf("%d\n", walk(2000000, 0));
   sink(3000000);
+  printf("%ld %ld\n", ping(3000000, 5), (long)casts[1](4000001, 6));
   printf("%lu\n", sunk);
   fprintf(stderr, "tally walk %lu\ntally trot %lu\n", tally_walk, tally_trot);
   fprintf(stderr, "tally sink %lu\ntally drain %lu\n", tally_sink, tally_drain);
+  fprintf(stderr, "tally ping %lu\ntally pong %lu\ntally cast %lu\n", tally_ping, tally_pong, tally_cast);
   fprintf(stderr, "tally even %lu\ntally odd %lu\ntally chain %lu\n", tally_even, tally_odd, tally_chain);
   return 0;
 }
