@@ -49,6 +49,8 @@ int platform_extend(int file, uint64_t from, uint64_t to);
 void *platform_map_private(size_t num_bytes);
 /* Pages of a file, or (file < 0) of memory that can be mapped a second time. */
 void *platform_map_shared(int file, uint64_t offset, size_t num_bytes, int *why);
+/* The same, with a page behind it that is no file's and stays. */
+void *platform_map_shared_apart(int file, uint64_t offset, size_t num_bytes, int *why);
 /* Maps the pages behind `view` a second time, in place of those at `place`. On failure there are fresh pages. */
 int platform_map_over(void *place, void *view, size_t num_bytes);
 /* Is it a shared mapping, or not to be found out? */

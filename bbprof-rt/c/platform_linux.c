@@ -29,8 +29,23 @@ void *platform_map_private(size_t num_bytes) {
     return map(NULL, num_bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &why);
 }
 
+#define GUARD_BYTES 4096u
+
 void *platform_map_shared(int file, uint64_t offset, size_t num_bytes, int *why) {
     return map(NULL, num_bytes, file < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, file, offset, why);
+}
+
+void *platform_map_shared_apart(int file, uint64_t offset, size_t num_bytes, int *why) {
+    const size_t all_bytes = num_bytes + GUARD_BYTES;
+    long place = CALL6(__NR_mmap, NULL, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (failed(place)) {
+        *why = (int)place;
+        return NULL;
+    }
+    void *view = map((void *)place, num_bytes, MAP_SHARED | MAP_FIXED, file, offset, why);
+    if (view == NULL)
+        platform_unmap((void *)place, all_bytes);
+    return view;
 }
 
 int platform_map_over(void *place, void *view, size_t num_bytes) {

@@ -104,6 +104,7 @@
 #define platform_map_over bbprof_platform_map_over
 #define platform_map_private bbprof_platform_map_private
 #define platform_map_shared bbprof_platform_map_shared
+#define platform_map_shared_apart bbprof_platform_map_shared_apart
 #define platform_move_pages bbprof_platform_move_pages
 #define platform_move_pages_back bbprof_platform_move_pages_back
 #define platform_namespace bbprof_platform_namespace

@@ -108,8 +108,9 @@ bool raw_is_at(const struct process *process, const char *path) {
     return raw->in_use && platform_identify_path(path, &there) == 0 && there.device == raw->device && there.inode == raw->inode;
 }
 
-/* Adds space at the end. */
-static void *grow(struct raw_file *raw, uint64_t num_bytes, uint64_t *offset, int *why) {
+/* Adds space at the end. valgrind 3.19 joins neighbouring pages of a file, and stops where the file had another name when the first were mapped. */
+static void *grow(struct process *process, uint64_t num_bytes, uint64_t *offset, int *why) {
+    struct raw_file *raw = &process->raw;
     int file = raw->file >= 0 ? raw->file : reopen(raw);
     if (file < 0) {
         *why = file;
@@ -118,7 +119,7 @@ static void *grow(struct raw_file *raw, uint64_t num_bytes, uint64_t *offset, in
     void *view = NULL;
     *why = platform_extend(file, raw->length_bytes, raw->length_bytes + num_bytes);
     if (*why == 0)
-        view = platform_map_shared(file, raw->length_bytes, num_bytes, why);
+        view = (process->is_watched ? platform_map_shared_apart : platform_map_shared)(file, raw->length_bytes, num_bytes, why);
     if (*why == 0) {
         *offset = raw->length_bytes;
         raw->length_bytes += num_bytes;
@@ -144,7 +145,7 @@ static int begin(struct process *process) {
         return why;
     raw->device = identity.device;
     raw->inode = identity.inode;
-    raw->header = grow(raw, RAW_PAGE_BYTES, &offset, &why);
+    raw->header = grow(process, RAW_PAGE_BYTES, &offset, &why);
     if (why != 0)
         return why;
     raw_fill_header(raw->header, process, RAW_STATE_RUNNING, 0);
@@ -205,14 +206,14 @@ int raw_publish(struct process *process) {
 
 uint64_t *raw_reserve_beside_counts(struct process *process, uint64_t num_bytes, uint64_t *offset, int *why) {
     *offset = 0;
-    return process->raw.in_use ? grow(&process->raw, num_bytes, offset, why) : platform_map_shared(-1, 0, num_bytes, why);
+    return process->raw.in_use ? grow(process, num_bytes, offset, why) : platform_map_shared(-1, 0, num_bytes, why);
 }
 
 uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *offset) {
     int why = 0;
     *offset = 0;
     if (process->raw.in_use) {
-        uint64_t *view = grow(&process->raw, num_bytes, offset, &why);
+        uint64_t *view = grow(process, num_bytes, offset, &why);
         if (view != NULL)
             return view;
         if (process->raw.file >= 0) {
@@ -280,7 +281,7 @@ bool raw_append(struct process *process, struct raw_entry *entry) {
         struct raw_entry more;
         uint64_t offset;
         int why;
-        void *page = grow(raw, RAW_PAGE_BYTES, &offset, &why);
+        void *page = grow(process, RAW_PAGE_BYTES, &offset, &why);
         if (page == NULL) {
             close_log(process, why);
             return false;

@@ -225,3 +225,47 @@ fn handlers_at_the_very_end() {
         }
     }
 }
+
+const MANY_AT_ONCE: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_barrier_t all_there;
+static int waits;
+static void *thread(void *unused) {
+    if (waits)
+        pthread_barrier_wait(&all_there);
+    return unused;
+}
+int main(int argc, char **argv) {
+    unsigned threads = (unsigned)atoi(argv[1]);
+    pthread_t *made = calloc(threads, sizeof *made);
+    pthread_attr_t small;
+    waits = argc > 3;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 16);
+    pthread_barrier_init(&all_there, 0, threads);
+    for (int round = 0; round < atoi(argv[2]); round++) {
+        for (unsigned i = 0; i < threads; i++)
+            if (pthread_create(&made[i], waits ? &small : 0, thread, 0) != 0)
+                return 1;
+        for (unsigned i = 0; i < threads; i++)
+            pthread_join(made[i], 0);
+    }
+    return 0;
+}
+"#;
+
+/// Threads that all begin and end at once, so that they wait for the runtime: 1,500 by themselves, where those who wait must leave the processors to who works; a few in
+/// valgrind, which takes no pages of a file that lie beside each other where the file had another name when the first were mapped.
+#[test]
+fn threads_that_wait_for_the_runtime() {
+    let sandbox = Sandbox::new("at-once");
+    let (source, program) = (sandbox.write("program.c", MANY_AT_ONCE), sandbox.join("program"));
+    Run::new(tool("bbprof-cc")).args(["-O1", "-pthread", "-o"]).arg(&program).arg(&source).ok();
+    let name = program.to_str().expect("a path that is text");
+    for words in [&["timeout", "-s", "KILL", "100", name, "1500", "1", "wait"][..], &["valgrind", "-q", name, "16", "10"]] {
+        let run = Run::new(words[0]).args(&words[1..]).env("BBPROF_OUT", sandbox.join("raw.bbraw")).in_folder(sandbox.path());
+        run.outcome().expect_code(0);
+        Run::new(tool("bbprof")).arg("verify").arg(sandbox.join("raw.bbraw")).ok();
+    }
+}
