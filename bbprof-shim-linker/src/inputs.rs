@@ -4,10 +4,10 @@
 use crate::command_line::{Input, InputMode, InputName, Level, LinkCommand};
 use crate::linker_script;
 use crate::mapped_file::MappedFile;
+use crate::thin_archive::{self, ThinArchiveError};
 use object::read::archive::ArchiveFile;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What a file is.
@@ -75,24 +75,34 @@ pub(crate) fn sniff(bytes: &[u8]) -> FileKind {
     FileKind::Other
 }
 
-/// Finds and maps every input; what cannot be found or read is left to the linker to complain about.
-pub(crate) fn load(command: &LinkCommand, level: Level) -> Vec<InputFile> {
+/// Finds and maps every input; what cannot be found or opened is left to the linker to complain about.
+///
+/// # Errors
+/// A thin archive whose members cannot be told: the linker might find them yet.
+pub(crate) fn load(command: &LinkCommand, level: Level) -> Result<Vec<InputFile>, ThinArchiveError> {
     let mut loader =
         Loader { dirs: search_dirs(command, level), sysroot: command.sysroot.clone(), seen: HashSet::new(), files: Vec::new() };
     for input in &command.inputs {
-        loader.input(input, 0);
+        loader.input(input, 0)?;
     }
     if command.driver_static && !command.no_default_libraries {
         // Drivers add it behind everything.
         let mode = InputMode { static_only: true, ..InputMode::default() };
-        loader.input(&Input { name: InputName::Library("c".into()), mode }, 0);
+        loader.input(&Input { name: InputName::Library("c".into()), mode }, 0)?;
     }
-    loader.files
+    Ok(loader.files)
 }
 
 /// Of what the linker has read, files that may hold manifests and are not among these: objects asked for them (`#pragma comment(lib,
 /// ...)`), scripts by words that are not read here, other files stood for them (`--remap-inputs`).
-pub(crate) fn load_unseen(command: &LinkCommand, files: &[InputFile], listed: Vec<PathBuf>) -> Vec<InputFile> {
+///
+/// # Errors
+/// As of [`load`].
+pub(crate) fn load_unseen(
+    command: &LinkCommand,
+    files: &[InputFile],
+    listed: Vec<PathBuf>,
+) -> Result<Vec<InputFile>, ThinArchiveError> {
     let foreign = command.inputs.iter().filter(|input| input.mode.foreign).filter_map(|input| match &input.name {
         InputName::File(path) => Some(path),
         _ => None,
@@ -104,10 +114,10 @@ pub(crate) fn load_unseen(command: &LinkCommand, files: &[InputFile], listed: Ve
     let mut loader = Loader { dirs: Vec::new(), sysroot: None, seen: HashSet::new(), files: Vec::new() };
     for (path, bytes) in listed.into_iter().filter(|path| !known.contains(path.as_path())).filter_map(opened) {
         if seen.insert(bytes.identity) && matches!(sniff(&bytes), FileKind::Object | FileKind::Archive) {
-            loader.add(path, bytes, InputMode { lazy: true, ..InputMode::default() }, 0);
+            loader.add(path, bytes, InputMode { lazy: true, ..InputMode::default() }, 0)?;
         }
     }
-    loader.files
+    Ok(loader.files)
 }
 
 /// Whether an archive among the inputs has this symbol in its index.
@@ -126,9 +136,9 @@ struct Loader {
 }
 
 impl Loader {
-    fn input(&mut self, input: &Input, script_depth: u32) {
+    fn input(&mut self, input: &Input, script_depth: u32) -> Result<(), ThinArchiveError> {
         if input.mode.foreign {
-            return;
+            return Ok(());
         }
         let found = match &input.name {
             InputName::File(path) => self.file(path, script_depth).and_then(opened),
@@ -136,8 +146,9 @@ impl Loader {
             InputName::LibraryFile(name) => self.dirs.iter().map(|dir| dir.join(name)).find_map(taken),
         };
         if let Some((path, bytes)) = found {
-            self.add(path, bytes, input.mode, script_depth);
+            self.add(path, bytes, input.mode, script_depth)?;
         }
+        Ok(())
     }
 
     /// A file named on the command line, or by a script: those are searched for in the sysroot and the library folders, too.
@@ -161,28 +172,22 @@ impl Loader {
         self.dirs.iter().flat_map(|dir| names.iter().map(move |name| dir.join(name))).find_map(taken)
     }
 
-    fn add(&mut self, path: PathBuf, bytes: MappedFile, mode: InputMode, script_depth: u32) {
+    fn add(&mut self, path: PathBuf, bytes: MappedFile, mode: InputMode, script_depth: u32) -> Result<(), ThinArchiveError> {
         let kind = sniff(&bytes);
         let optional = if kind == FileKind::Archive { !mode.whole_archive } else { mode.lazy };
         if !self.seen.insert((path.clone(), optional)) {
-            return;
+            return Ok(());
         }
         let script = (kind == FileKind::Script && script_depth < MAX_SCRIPT_DEPTH).then(|| linker_script::inputs(&bytes)).flatten();
         let origin = origin(&path);
-        let is_thin = bytes.starts_with(b"!<thin>\n");
-        let thin = if is_thin { thin_members(&bytes, &path) } else { Vec::new() };
-        self.files.push(InputFile { path, origin: origin.clone(), bytes, kind, optional });
-        for member in thin {
-            let Ok(bytes) = MappedFile::open(&member) else { continue };
-            let kind = sniff(&bytes);
-            let name = member.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-            let origin = format!("{origin}({name})");
-            self.files.push(InputFile { path: member, origin, bytes, kind, optional });
-        }
+        let thin = if thin_archive::is_thin(&bytes) { thin_members(&bytes, &path, &origin, optional)? } else { Vec::new() };
+        self.files.push(InputFile { path, origin, bytes, kind, optional });
+        self.files.extend(thin);
         for name in script.unwrap_or_default() {
             // Where linkers look for what scripts name differs.
-            self.input(&Input { name, mode: mode.perhaps_another() }, script_depth + 1);
+            self.input(&Input { name, mode: mode.perhaps_another() }, script_depth + 1)?;
         }
+        Ok(())
     }
 }
 
@@ -207,15 +212,18 @@ fn is_for_this_machine(bytes: &[u8]) -> bool {
     objects.find(|object| object.starts_with(b"\x7fELF")).is_none_or(|object| !is_foreign(object))
 }
 
-/// Members of a thin archive are files beside it. A member that is an archive again is taken whole; what the linker leaves out
-/// of it shows in the presence table.
-fn thin_members(bytes: &[u8], archive: &Path) -> Vec<PathBuf> {
+/// Members of a thin archive are files beside it, or in an archive beside it. That is taken whole; what the linker leaves out of
+/// it shows in the presence table.
+fn thin_members(bytes: &[u8], archive: &Path, origin: &str, optional: bool) -> Result<Vec<InputFile>, ThinArchiveError> {
     let folder = archive.parent().unwrap_or(Path::new(""));
-    let Ok(archive) = ArchiveFile::parse(bytes) else { return Vec::new() };
-    let mut members: Vec<PathBuf> =
-        archive.members().flatten().map(|member| folder.join(OsStr::from_bytes(member.name()))).collect();
-    members.dedup();
-    members
+    let file = |member: thin_archive::ThinMember<'_>| {
+        let (path, bytes) = opened(folder.join(member.path))?;
+        let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+        let origin = format!("{origin}({name})");
+        let kind = sniff(&bytes);
+        Some(InputFile { path, origin, bytes, kind, optional: optional || member.nested })
+    };
+    Ok(thin_archive::members(bytes, origin)?.into_iter().filter_map(file).collect())
 }
 
 /// As named when relative; the bare file name otherwise, so that maps do not depend on where a build tree stands. Objects in

@@ -45,7 +45,7 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
         return become_linker(&linker, arguments);
     }
     let link = Link { level: role.level, linker: &linker, arguments, expanded: &expanded, command: &command };
-    let mut files = inputs::load(&command, role.level);
+    let mut files = inputs::load(&command, role.level)?;
     loop {
         match link.once(&files)? {
             Outcome::Done(code) => return Ok(code),
@@ -99,7 +99,8 @@ impl Link<'_> {
         let map = plan.map.encode_in_pieces();
         let status = child.wait().with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
         if status.success() {
-            let unseen = inputs::load_unseen(command, files, listed(listing, additions.folder.path()));
+            let unseen =
+                inputs::load_unseen(command, files, listed(listing, additions.folder.path())).inspect_err(|_| remove(&output))?;
             let lacks_libc = kind == ImageKind::Static && !has_libc(files);
             let has_modules = !scan::scan(&unseen).inspect_err(|_| remove(&output))?.modules.is_empty();
             if has_modules || lacks_libc && has_libc(&unseen) {

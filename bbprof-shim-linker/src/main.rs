@@ -29,6 +29,7 @@ mod saved_link;
 mod scan;
 #[cfg(test)]
 mod test_modules;
+mod thin_archive;
 
 use real_linker::Role;
 use std::env;

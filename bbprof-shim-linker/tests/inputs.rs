@@ -78,6 +78,36 @@ fn thin_archives() {
     assert_eq!(modules(&workshop, &b, "main.o -Wl,--whole-archive libthin.a -Wl,--no-whole-archive", &[]), all);
 }
 
+/// GNU's ar names members of an archive by its name and their positions in it; other linkers than GNU's do not take that.
+#[test]
+fn thin_archives_of_archives() {
+    let (workshop, [_, b, _]) = workshop();
+    workshop.run("ar rcs lib/libinner.a b.o");
+    workshop.run("ar rcsT libouter.a a.o lib/libinner.a c.o");
+    let origins = ["libouter.a(a.o)", "libouter.a(libinner.a)(b.o)", "libouter.a(c.o)"];
+    let only_b = named([(origins[0], false), (origins[1], true), (origins[2], false)]);
+    assert_eq!(modules(&workshop, &b, "main.o libouter.a", &["lld", "mold"]), only_b);
+    let whole = "main.o -Wl,--whole-archive libouter.a -Wl,--no-whole-archive";
+    assert_eq!(modules(&workshop, &b, whole, &["lld", "mold"]), named(origins.map(|origin| (origin, true))));
+    // What the inner archive got later is not in the outer one.
+    workshop.run("ar rcs lib/libmore.a b.o c.o");
+    workshop.run("ar rcsT libpart.a a.o lib/libmore.a");
+    workshop.run("ar dP libpart.a c.o");
+    let part = "main.o -Wl,--whole-archive libpart.a -Wl,--no-whole-archive";
+    let expected = named([("libpart.a(a.o)", true), ("libpart.a(libmore.a)(b.o)", true), ("libpart.a(libmore.a)(c.o)", false)]);
+    assert_eq!(modules(&workshop, &b, part, &["lld", "mold"]), expected);
+}
+
+#[test]
+fn damaged_thin_archives_are_refused() {
+    let (workshop, _) = workshop();
+    let whole = fs::read(workshop.path("libthin.a")).unwrap();
+    fs::write(workshop.path("libthin.a"), &whole[..whole.len() - 1]).unwrap();
+    let output = workshop.clang("bfd", "main.o libthin.a -o app").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("libthin.a: ") && said.contains("member 3, "), "{said}");
+}
+
 #[test]
 fn whole_archives_and_lazy_objects() {
     let (workshop, [_, b, _]) = workshop();
