@@ -92,15 +92,16 @@ impl Link<'_> {
         if let Some(saved) = saved {
             saved.add(&additions.files, &additions.options)?;
         }
-        let own_listing = additions.folder.path().join(LISTING_NAME);
-        let listing = command.dependency_file.as_deref().unwrap_or(&own_listing);
-        let mut child = start(linker, arguments, &additions, listing_option(level, &own_listing))?;
+        let listing = additions.folder.path().join(LISTING_NAME);
+        let mut child = start(linker, arguments, &additions, listing_option(level, &listing))?;
         // Meanwhile: the map of a big program is many bytes to digest.
         let map = plan.map.encode_in_pieces();
         let status = child.wait().with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
+        // When they fail, not all write one.
+        let listing = fs::read(listing).unwrap_or_default();
+        let folder = additions.folder.path();
         if status.success() {
-            let unseen =
-                inputs::load_unseen(command, files, listed(listing, additions.folder.path())).inspect_err(|_| remove(&output))?;
+            let unseen = inputs::load_unseen(command, files, listed(&listing, folder)).inspect_err(|_| remove(&output))?;
             let lacks_libc = kind == ImageKind::Static && !has_libc(files);
             let has_modules = !scan::scan(&unseen).inspect_err(|_| remove(&output))?.modules.is_empty();
             if has_modules || lacks_libc && has_libc(&unseen) {
@@ -110,10 +111,15 @@ impl Link<'_> {
             if lacks_libc && plan.map.body.tls_counters > 0 {
                 warn_of_tls(&name);
             }
-            if let Some(listing) = &command.dependency_file {
-                tidy_dependency_file(listing, additions.folder.path());
-            }
             map_file::write(plan.map.build_id, &map, &output).inspect_err(|_| remove(&output))?;
+        }
+        if let (Some(path), false) = (&command.dependency_file, listing.is_empty()) {
+            let written = write_dependency_file(path, &listing, folder);
+            written.inspect_err(|_| {
+                if status.success() {
+                    remove(&output)
+                }
+            })?;
         }
         drop(additions);
         Ok(Outcome::Done(pass_on(status)))
@@ -184,12 +190,12 @@ fn command(linker: &Path) -> Result<Command> {
 }
 
 /// The shim's files stand in front of everything: no option that changes how inputs are treated is in force there, and archives
-/// behind them serve the runtime.
+/// behind them serve the runtime. Its list of what the linker reads is the last that is asked for, and counts.
 fn start(linker: &Path, arguments: &[OsString], additions: &Additions, listing: impl Iterator<Item = OsString>) -> Result<Child> {
     let flavor = if arguments.first().is_some_and(|first| first == "-flavor") { arguments.len().min(2) } else { 0 };
     let (flavor, rest) = arguments.split_at(flavor);
     let mut command = command(linker)?;
-    command.args(flavor).args(&additions.files).args(&additions.options).args(listing).args(rest);
+    command.args(flavor).args(&additions.files).args(&additions.options).args(rest).args(listing);
     command.spawn().with_context(|| format!("cannot run the real linker {}", linker.display()))
 }
 
@@ -198,8 +204,7 @@ fn become_linker<T>(linker: &Path, arguments: &[OsString]) -> Result<T> {
     Err(error).with_context(|| format!("cannot run the real linker {}", linker.display()))
 }
 
-/// Has the linker list what it reads; where the command asks for that, too, its own word comes last and counts. (`-Wl,` would take
-/// the path apart at a comma.)
+/// Has the linker list what it reads. (`-Wl,` would take the path apart at a comma.)
 fn listing_option(level: Level, listing: &Path) -> impl Iterator<Item = OsString> {
     let mut option = OsString::from("--dependency-file=");
     option.push(listing);
@@ -207,17 +212,16 @@ fn listing_option(level: Level, listing: &Path) -> impl Iterator<Item = OsString
 }
 
 /// What the linker has read but for what lies in `folder`.
-fn listed(listing: &Path, folder: &Path) -> Vec<PathBuf> {
-    // A pipe or a terminal gives nothing back.
-    let contents = listing.is_file().then(|| fs::read(listing).ok()).flatten().unwrap_or_default();
-    dependency_file::listed(&contents, |path| !path.starts_with(folder) && path.is_file())
+fn listed(listing: &[u8], folder: &Path) -> Vec<PathBuf> {
+    dependency_file::listed(listing, |path| !path.starts_with(folder) && path.is_file())
 }
 
-fn tidy_dependency_file(listing: &Path, folder: &Path) {
-    // A listing that is not text, or cannot be written again, serves as it is.
-    if let Ok(contents) = fs::read_to_string(listing) {
-        let _ = fs::write(listing, dependency_file::without(&contents, &folder.to_string_lossy()));
-    }
+/// Writes what the command asked for. That may be a pipe.
+fn write_dependency_file(path: &Path, listing: &[u8], folder: &Path) -> Result<()> {
+    // A listing that is not text serves as it is.
+    let tidied = std::str::from_utf8(listing).ok().map(|text| dependency_file::without(text, &folder.to_string_lossy()));
+    let contents = tidied.as_ref().map_or(listing, |text| text.as_bytes());
+    fs::write(path, contents).with_context(|| format!("{}: cannot write the dependency file", path.display()))
 }
 
 /// The linker's exit code; its death by a signal is ours.

@@ -93,7 +93,7 @@ fn the_linkers_end_is_the_shims() {
 }
 
 #[test]
-fn arguments_go_through_untouched_behind_what_is_added() {
+fn arguments_go_through_untouched_between_what_is_added() {
     let (workshop, _) = workshop();
     let linker = script(&workshop, "fake", "printf '%s\\n' \"$@\" > arguments");
     let arguments = ["-o", "app", "--defsym", "x= 'y' ", "main.o", "a.o", "-lc", "@nothing"];
@@ -106,6 +106,9 @@ fn arguments_go_through_untouched_behind_what_is_added() {
         ours,
         ["bbprof.o", "interpose_dynamic.o", "interpose_dynamic_ends.o", "interpose_dynamic_leaving.o", "libbbprof_rt_exec.a"]
     );
+    // The last word on where the linker lists what it reads is the shim's.
+    let (listing, passed) = passed.split_last().unwrap();
+    assert!(listing.starts_with("--dependency-file=/") && listing.contains("/bbprof-link-"), "{listing}");
     assert_eq!(passed[passed.len() - arguments.len()..], arguments);
     // Not a link, or nothing to do: nothing is added.
     for arguments in [&["--version"][..], &["-r", "main.o", "a.o"], &["main.o"]] {
@@ -199,6 +202,68 @@ fn dependency_files_name_no_temporary_file() {
         fs::write(workshop.path("Makefile"), "include app.d\n").unwrap();
         successful(workshop.command("make").args(["-q", "app"]));
     }
+}
+
+/// The shim reads a list of its own: what the user's goes to gives nothing back.
+#[test]
+fn dependency_files_that_cannot_be_read() {
+    let (workshop, a) = workshop();
+    fs::create_dir(workshop.path("far")).unwrap();
+    workshop.run("mv a.o far/a.o");
+    fs::write(workshop.path("far.ld"), "SEARCH_DIR(far) INPUT(-l:a.o)").unwrap();
+    workshop.object(&TestModule::new("b", Storage::Tls, &["b1"]));
+    for linker in ["bfd", "lld"] {
+        let link = |listing: &str| {
+            let words = format!("main.o b.o far.ld -o app -Wl,--dependency-file=first.d,--dependency-file={listing}");
+            successful(&mut workshop.clang(linker, &words))
+        };
+        link("/dev/null");
+        assert_eq!(workshop.counted("app").array(a.id()), [1], "{linker}");
+        let printed = String::from_utf8(link("/dev/stdout").stdout).unwrap();
+        assert!(printed.contains("far/a.o:") && !printed.contains("bbprof-link"), "{printed}");
+        assert!(!workshop.path("first.d").exists(), "the last one counts");
+    }
+}
+
+/// The last option counts with every linker.
+#[test]
+fn dependency_files_of_every_linker_and_driver() {
+    let (workshop, _) = workshop();
+    for (linker, _) in LINKERS {
+        let mut driver = workshop.command("gcc");
+        driver.arg("-B").arg(workshop.path(format!("shim-{linker}")));
+        let mut itself = workshop.command(workshop.path(format!("shim-{linker}/cc")));
+        itself.env("BBPROF_REAL_CC", CLANG).arg("-fuse-ld=".to_owned() + linker);
+        fs::write(workshop.path("options"), "--dependency-file app.d").unwrap();
+        for mut command in [workshop.clang(linker, ""), driver, itself] {
+            successful(command.args(["main.o", "a.o", "-o", "app", "-Wl,--dependency-file,first.d", "-Wl,@options"]));
+            let listing = fs::read_to_string(workshop.path("app.d")).unwrap();
+            assert!(listing.contains("a.o:") && !listing.contains("bbprof-link"), "{command:?}: {listing}");
+            fs::remove_file(workshop.path("app.d")).unwrap();
+            assert!(!workshop.path("first.d").exists(), "{command:?}");
+        }
+    }
+}
+
+#[test]
+fn dependency_files_of_links_that_fail() {
+    let (workshop, _) = workshop();
+    let fail = |linker: &str, listing: &str| {
+        let mut command = workshop.clang(linker, &format!("main.o a.o -o app {listing}"));
+        let output = command.output().unwrap();
+        assert!(!output.status.success(), "{linker}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    workshop.plain("main.o", "void a1(void), c1(void); int main(void) { a1(); c1(); return 0; }");
+    for linker in ["bfd", "lld"] {
+        fail(linker, "-Wl,--dependency-file=app.d");
+        let listing = fs::read_to_string(workshop.path("app.d")).unwrap();
+        assert!(listing.contains("a.o") && !listing.contains("bbprof-link"), "{listing}");
+        fs::remove_file(workshop.path("app.d")).unwrap();
+    }
+    workshop.plain("main.o", "void a1(void); int main(void) { a1(); return 0; }");
+    let said = fail("lld", "-Wl,--dependency-file=none/app.d");
+    assert!(said.contains("none/app.d"), "{said}");
 }
 
 #[test]
