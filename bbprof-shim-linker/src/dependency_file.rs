@@ -4,8 +4,9 @@
 //! written from that, without the shim's own files: they are gone after the link, and a build tool would link again and again for
 //! them.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use bstr::ByteSlice;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// The files that are listed, once or more; those that are gone are left out.
@@ -13,39 +14,38 @@ pub(crate) fn listed(contents: &[u8], is_file: impl Fn(&Path) -> bool) -> Vec<Pa
     // Each linker writes an empty rule for each file, which has a line to itself.
     let names = contents.split(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b":"));
     // lld escapes what make would misread, others do not.
-    let unescaped = |name: &[u8]| {
-        let name = std::str::from_utf8(name).ok()?;
-        Some(PathBuf::from(name.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$")))
-    };
+    let unescaped =
+        |name: &[u8]| PathBuf::from(OsString::from_vec(name.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$")));
     let found = |name: &[u8]| {
         let as_written = PathBuf::from(OsStr::from_bytes(name));
-        if is_file(&as_written) { Some(as_written) } else { unescaped(name).filter(|path| is_file(path)) }
+        if is_file(&as_written) { Some(as_written) } else { Some(unescaped(name)).filter(|path| is_file(path)) }
     };
     names.filter_map(found).collect()
 }
 
 /// The dependency file without what lies in `folder`.
-pub(crate) fn without(contents: &str, folder: &str) -> String {
+pub(crate) fn without(contents: &[u8], folder: &Path) -> Vec<u8> {
     // The folder's own name may have spaces, the names of the files in it have none.
-    const OURS: &str = "\0";
-    let escaped = folder.replace(' ', "\\ ").replace('#', "\\#").replace('$', "$$");
-    let contents = contents.replace(&escaped, OURS).replace(folder, OURS);
-    let mut kept = String::with_capacity(contents.len());
-    for line in contents.split_inclusive('\n') {
-        let text = line.trim();
-        let ours = text.split([' ', '\t']).any(|word| word.trim_end_matches([':', '\\']).starts_with(OURS));
-        if !ours {
-            kept.push_str(line);
+    const OURS: &[u8] = b"\0";
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let folder = folder.as_os_str().as_bytes();
+    let escaped = folder.replace(" ", "\\ ").replace("#", "\\#").replace("$", "$$");
+    let contents = contents.replace(escaped, OURS).replace(folder, OURS);
+    let mut kept = Vec::with_capacity(contents.len());
+    for line in contents.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.trim_ascii();
+        if !text.split(is_space).any(|word| word.starts_with(OURS)) {
+            kept.extend_from_slice(line);
             continue;
         }
-        let others: Vec<&str> = text.split([' ', '\t']).filter(|word| !word.trim_end_matches(':').starts_with(OURS)).collect();
-        if others.iter().any(|word| *word != "\\") {
-            kept.push_str(&others.join(" "));
-            kept.push('\n');
-        } else if !text.ends_with('\\') && !text.ends_with(':') && kept.ends_with("\\\n") {
+        let others: Vec<&[u8]> = text.split(is_space).filter(|word| !word.starts_with(OURS)).collect();
+        if others.iter().any(|word| *word != b"\\") {
+            kept.extend(others.join(&b' '));
+            kept.push(b'\n');
+        } else if !text.ends_with(b"\\") && !text.ends_with(b":") && kept.ends_with(b"\\\n") {
             // The last dependency of a rule: the line before must not go on.
             kept.truncate(kept.len() - 2);
-            kept.push('\n');
+            kept.push(b'\n');
         }
     }
     kept
@@ -65,6 +65,19 @@ mod tests {
             assert_eq!(listed(listing.as_bytes(), |path| files.iter().any(|file| file == path)), files, "{listing}");
         }
         assert!(listed(b"", |_| true).is_empty());
+    }
+
+    fn without(contents: &str, folder: &str) -> String {
+        String::from_utf8(super::without(contents.as_bytes(), Path::new(folder))).unwrap()
+    }
+
+    #[test]
+    fn names_that_are_not_text() {
+        let folder = Path::new(OsStr::from_bytes(b"/t \xff"));
+        let written = b"out: \\\n /t\\ \xff/bbprof.o \\\n d\\ \xe9/a.o\n\n/t\\ \xff/bbprof.o:\n\nd\\ \xe9/a.o:\n";
+        assert_eq!(super::without(written, folder), b"out: \\\n d\\ \xe9/a.o\n\n\nd\\ \xe9/a.o:\n");
+        let object = Path::new(OsStr::from_bytes(b"d \xe9/a.o"));
+        assert_eq!(listed(written, |path| path == object), [object]);
     }
 
     #[test]

@@ -155,8 +155,10 @@ struct Additions {
 
 impl Additions {
     fn write(plan: &LinkPlan<'_>, kind: ImageKind, runtime: &Runtime, level: Level) -> Result<Self> {
-        let folder =
-            tempfile::Builder::new().prefix("bbprof-link-").tempdir().context("cannot make a temporary folder for the link")?;
+        // Linkers that list what they read write paths in their shortest form.
+        let folder = fs::canonicalize(env::temp_dir())
+            .and_then(|parent| tempfile::Builder::new().prefix("bbprof-link-").tempdir_in(parent))
+            .with_context(|| format!("{}: cannot make a temporary folder for the link", env::temp_dir().display()))?;
         let object = generated_object::generate(plan, kind).context("cannot generate the object that defines the counters")?;
         let mut contents = vec![(OBJECT_NAME, &object[..])];
         contents.extend(runtime.files().context("the runtime's archive cannot be read")?);
@@ -218,10 +220,8 @@ fn listed(listing: &[u8], folder: &Path) -> Vec<PathBuf> {
 
 /// Writes what the command asked for. That may be a pipe.
 fn write_dependency_file(path: &Path, listing: &[u8], folder: &Path) -> Result<()> {
-    // A listing that is not text serves as it is.
-    let tidied = std::str::from_utf8(listing).ok().map(|text| dependency_file::without(text, &folder.to_string_lossy()));
-    let contents = tidied.as_ref().map_or(listing, |text| text.as_bytes());
-    fs::write(path, contents).with_context(|| format!("{}: cannot write the dependency file", path.display()))
+    fs::write(path, dependency_file::without(listing, folder))
+        .with_context(|| format!("{}: cannot write the dependency file", path.display()))
 }
 
 /// The linker's exit code; its death by a signal is ours.

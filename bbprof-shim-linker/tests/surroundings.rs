@@ -4,7 +4,9 @@
 mod support;
 
 use bbprof_format::manifest::Storage;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
@@ -201,6 +203,34 @@ fn dependency_files_name_no_temporary_file() {
         assert!(!listing.contains("bbprof-link") && listing.contains("a.o"), "{listing}");
         fs::write(workshop.path("Makefile"), "include app.d\n").unwrap();
         successful(workshop.command("make").args(["-q", "app"]));
+    }
+}
+
+/// Names need not be text, and the folder for temporary files has many.
+#[test]
+fn dependency_files_by_any_name() {
+    let (workshop, _) = workshop();
+    let object = OsStr::from_bytes(b"\xe9.o");
+    fs::rename(workshop.path("a.o"), workshop.path(object)).unwrap();
+    let odd = workshop.temporary().join(OsStr::from_bytes(b"t \xe9"));
+    fs::create_dir(&odd).unwrap();
+    symlink(&odd, workshop.path("link")).unwrap();
+    let named = |end: &str| workshop.path("tmp").into_os_string().into_string().unwrap() + end;
+    for linker in ["bfd", "lld", "mold"] {
+        for temporary in [
+            named("").into(),
+            named("//").into(),
+            named("/.").into(),
+            named("/../tmp").into(),
+            odd.clone().into_os_string(),
+            workshop.path("link").into(),
+        ] {
+            let mut command = workshop.clang(linker, "main.o -o app -Wl,--dependency-file=app.d");
+            successful(command.arg(object).env("TMPDIR", &temporary));
+            let listing = fs::read(workshop.path("app.d")).unwrap();
+            let lists = |part: &[u8]| listing.windows(part.len()).any(|bytes| bytes == part);
+            assert!(lists(b"\xe9.o:") && !lists(b"bbprof-link"), "{linker} {temporary:?}: {}", listing.escape_ascii());
+        }
     }
 }
 
