@@ -1,5 +1,6 @@
 //! One link from beginning to end: read the command, find the manifests, plan, generate, link, write the map. What the linker
-//! took besides is in its own list of what it read: where that has manifests, all is done again with these.
+//! took besides is in its own list of what it read: where that has manifests of other modules, all is done again with these. Each time
+//! there are more modules, so that it ends.
 
 use crate::command_line::{self, Level, LinkCommand, Product};
 use crate::generated_object::{self, ImageKind};
@@ -103,7 +104,10 @@ impl Link<'_> {
         if status.success() {
             let unseen = inputs::load_unseen(command, files, listed(&listing, folder)).inspect_err(|_| remove(&output))?;
             let lacks_libc = kind == ImageKind::Static && !has_libc(files);
-            let has_modules = !scan::scan(&unseen).inspect_err(|_| remove(&output))?.modules.is_empty();
+            // A wrapper may hand the linker another copy of an input each time.
+            let linked = scan.module_ids();
+            let found = scan::scan(&unseen).inspect_err(|_| remove(&output))?.module_ids();
+            let has_modules = !found.is_subset(&linked);
             if has_modules || lacks_libc && has_libc(&unseen) {
                 remove(&output);
                 return Ok(Outcome::Unseen(unseen));

@@ -1,15 +1,15 @@
 //! Finds the manifests in the inputs of a link, in parallel where they are large: only section tables and manifests are touched.
 
 use crate::inputs::{FileKind, InputFile};
-use bbprof_format::FormatError;
 use bbprof_format::manifest::{Manifest, split};
 use bbprof_format::names::{MANIFEST_SECTION, MARKER_SECTION, NOTE_SECTION, PREFIX, counter_array_symbol, marker_symbol};
+use bbprof_format::{Digest, FormatError};
 use object::Endianness;
 use object::elf::{EM_X86_64, FileHeader32, FileHeader64, SHT_SYMTAB, STB_LOCAL};
 use object::read::archive::ArchiveFile;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Inputs of fewer bytes are scanned by one thread: to start others, and to have them around when mappings are removed, takes 0.6 ms. With 10 MB of SQLite's objects, one thread has done as early as two.
 const PARALLEL_BYTES: usize = 16 << 20;
@@ -32,6 +32,13 @@ pub(crate) struct Scan<'a> {
     pub modules: Vec<FoundModule<'a>>,
     /// The shim's own object is among the inputs: somebody upstream did the work.
     pub has_generated_object: bool,
+}
+
+impl Scan<'_> {
+    /// Which modules there are, wherever they were found.
+    pub(crate) fn module_ids(&self) -> HashSet<Digest> {
+        self.modules.iter().map(|module| module.manifest.header.module_id).collect()
+    }
 }
 
 /// An object that cannot be profiled as it is.

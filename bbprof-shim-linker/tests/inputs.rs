@@ -5,6 +5,7 @@ mod support;
 
 use bbprof_format::manifest::Storage;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use support::module::TestModule;
 use support::{CLANG, LINKERS, Workshop, successful};
@@ -252,6 +253,29 @@ fn links_with_inputs_that_only_the_linker_finds_are_done_twice() {
         }
         let listing = fs::read_to_string(workshop.path("app.d")).unwrap();
         assert!(listing.contains("libfar.a") && !listing.contains("bbprof-link"), "{listing}");
+    }
+}
+
+/// A script in front of the linker gives it another copy of an object each time, whether the command names it or not.
+#[test]
+fn modules_that_are_linked_already_are_not_linked_again() {
+    let (workshop, [_, b, _]) = workshop();
+    let wrapper = workshop.path("wrapper");
+    let text = r#"#!/bin/sh
+echo >> calls
+[ $(wc -l < calls) -lt 9 ] || exit 9
+for word; do shift; [ "$word" = b.o ] || set -- "$@" "$word"; done
+copy=$(mktemp ./XXXXXX.o)
+cp b.o $copy
+exec ld.bfd "$@" $copy
+"#;
+    fs::write(&wrapper, text).unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    for (arguments, links) in [("main.o a.o b.o c.o -o app", 1), ("main.o a.o c.o -o app", 2)] {
+        let mut command = workshop.clang("bfd", arguments);
+        assert_eq!(num_links(&workshop, command.env("BBPROF_REAL_LD", &wrapper)), links, "{arguments}");
+        assert_eq!(workshop.counted("app").array(b.id()), [2], "{arguments}");
+        fs::remove_file(workshop.path("calls")).unwrap();
     }
 }
 
