@@ -82,8 +82,8 @@ impl Link<'_> {
         }
         let scan = scan::scan(files)?;
         let output = command.output();
-        map_file::remove_stale(&output);
         if scan.modules.is_empty() || scan.has_generated_object {
+            map_file::remove_stale(&output);
             return become_linker(linker, arguments);
         }
         let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
@@ -125,6 +125,10 @@ impl Link<'_> {
                 }
             })?;
         }
+        // Some linkers leave the earlier program when they fail.
+        if !output.is_file() {
+            map_file::remove_stale(&output);
+        }
         drop(additions);
         Ok(Outcome::Done(pass_on(status)))
     }
@@ -142,11 +146,13 @@ fn warn_of_tls(name: &str) {
     );
 }
 
-/// Takes the output away, as linkers do when they fail: or make would take it for done the next time.
+/// Takes the output away, as linkers do when they fail: or make would take it for done the next time. The map of the program that was
+/// there before goes, too.
 fn remove(output: &Path) {
     if output.is_file() {
         let _ = fs::remove_file(output);
     }
+    map_file::remove_stale(output);
 }
 
 /// What is added to a link, in a folder that goes when the link is over.

@@ -94,6 +94,22 @@ fn the_linkers_end_is_the_shims() {
     assert_eq!(fs::read_dir(workshop.temporary()).unwrap().count(), 0, "temporary files stay");
 }
 
+/// gcc and these linkers leave the earlier program alone when they fail.
+#[test]
+fn maps_stay_with_programs_that_stay() {
+    let (workshop, a) = workshop();
+    workshop.plain("lacking.o", "void a1(void), c1(void); int main(void) { a1(); c1(); return 0; }");
+    for linker in ["lld", "mold"] {
+        let link = |object: &str| {
+            let mut driver = workshop.command("gcc");
+            driver.arg("-B").arg(workshop.path(format!("shim-{linker}"))).args([object, "a.o", "-o", "app"]).output().unwrap()
+        };
+        assert!(link("main.o").status.success());
+        assert!(!link("lacking.o").status.success());
+        assert_eq!(workshop.counted("app").array(a.id()), [1], "{linker}");
+    }
+}
+
 #[test]
 fn arguments_go_through_untouched_between_what_is_added() {
     let (workshop, _) = workshop();
