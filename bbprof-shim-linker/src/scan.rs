@@ -1,6 +1,7 @@
 //! Finds the manifests in the inputs of a link, in parallel where they are large: only section tables and manifests are touched.
 
 use crate::inputs::{FileKind, InputFile};
+use crate::thin_archive;
 use bbprof_format::manifest::{Manifest, split};
 use bbprof_format::names::{MANIFEST_SECTION, MARKER_SECTION, NOTE_SECTION, PREFIX, counter_array_symbol, marker_symbol};
 use bbprof_format::{Digest, FormatError};
@@ -41,9 +42,11 @@ impl Scan<'_> {
     }
 }
 
-/// An object that cannot be profiled as it is.
+/// An object that cannot be profiled as it is, or an archive that cannot be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum ScanError {
+    #[error("{origin}: the archive is damaged: {place}: {fault}; make it again")]
+    Archive { origin: String, place: String, fault: object::read::Error },
     #[error("{origin}: {fault}; recompile it")]
     Manifest { origin: String, fault: FormatError },
     #[error(
@@ -69,7 +72,7 @@ pub(crate) enum ScanError {
 /// Looks through all inputs.
 ///
 /// # Errors
-/// The first object, in link order, whose manifest cannot be used.
+/// The first object, in link order, whose manifest cannot be used, or archive whose members cannot all be read.
 pub(crate) fn scan(files: &[InputFile]) -> Result<Scan<'_>, ScanError> {
     let size_bytes = files.iter().filter(|file| file.kind != FileKind::SharedLibrary).map(|file| file.bytes.len()).sum();
     scan_each(files.iter().collect(), size_bytes, scan_file)
@@ -108,13 +111,18 @@ fn scan_file(file: &InputFile) -> Result<Scan<'_>, ScanError> {
 
 fn scan_archive(file: &InputFile) -> Result<Scan<'_>, ScanError> {
     let bytes: &[u8] = &file.bytes;
-    let Ok(archive) = ArchiveFile::parse(bytes) else { return Ok(Scan::default()) };
-    if archive.is_thin() {
+    if thin_archive::is_thin(bytes) {
         // Its members are inputs of their own.
         return Ok(Scan::default());
     }
-    let members: Vec<(&[u8], &[u8])> =
-        archive.members().map_while(Result::ok).filter_map(|member| Some((member.name(), member.data(bytes).ok()?))).collect();
+    // Linkers with an index pass by what is wrong before and between members that they want.
+    let damaged = |place, fault| ScanError::Archive { origin: file.origin.clone(), place, fault };
+    let archive = ArchiveFile::parse(bytes).map_err(|fault| damaged("its beginning".to_owned(), fault))?;
+    let mut members: Vec<(&[u8], &[u8])> = Vec::new();
+    for member in archive.members() {
+        let read = member.and_then(|member| Ok((member.name(), member.data(bytes)?)));
+        members.push(read.map_err(|fault| damaged(format!("member {}", members.len() + 1), fault))?);
+    }
     scan_each(members, bytes.len(), |(name, data)| {
         if !data.starts_with(b"\x7fELF") {
             return Ok(Scan::default());

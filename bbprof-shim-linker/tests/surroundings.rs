@@ -59,6 +59,26 @@ fn damaged_and_newer_manifests_are_named() {
     }
 }
 
+/// Linkers with an index find what lies behind the damage.
+#[test]
+fn damaged_archives_are_named() {
+    let (workshop, _) = workshop();
+    workshop.plain("b.o", "void b1(void) {}");
+    workshop.run("ar rcs libw.a b.o main.o a.o");
+    let good = fs::read(workshop.path("libw.a")).unwrap();
+    let header = |name: &[u8]| good.windows(name.len()).position(|bytes| bytes == name).unwrap();
+    let (first, second) = (header(b"b.o/ "), header(b"main.o/ "));
+    for (at, wrong, place) in
+        [(first + 58, "?", "its beginning"), (first + 48, "99999", "member 1"), (second + 58, "?", "member 2")]
+    {
+        let mut bytes = good.clone();
+        bytes[at..at + wrong.len()].copy_from_slice(wrong.as_bytes());
+        fs::write(workshop.path("libw.a"), bytes).unwrap();
+        let said = refused(&workshop, &["main.o", "libw.a", "-o", "app"]);
+        assert!(said.contains(&format!("libw.a: the archive is damaged: {place}: ")) && said.contains("make it again"), "{said}");
+    }
+}
+
 #[test]
 fn foreign_machines_are_named() {
     let (workshop, a) = workshop();
