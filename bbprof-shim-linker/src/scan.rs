@@ -115,13 +115,22 @@ fn scan_archive(file: &InputFile) -> Result<Scan<'_>, ScanError> {
         // Its members are inputs of their own.
         return Ok(Scan::default());
     }
-    // Linkers with an index pass by what is wrong before and between members that they want.
     let damaged = |place, fault| ScanError::Archive { origin: file.origin.clone(), place, fault };
     let archive = ArchiveFile::parse(bytes).map_err(|fault| damaged("its beginning".to_owned(), fault))?;
     let mut members: Vec<(&[u8], &[u8])> = Vec::new();
+    let mut end = 0;
     for member in archive.members() {
-        let read = member.and_then(|member| Ok((member.name(), member.data(bytes)?)));
-        members.push(read.map_err(|fault| damaged(format!("member {}", members.len() + 1), fault))?);
+        match member.and_then(|member| Ok((member.name(), member.data(bytes)?, member.file_range()))) {
+            Ok((name, data, (offset, size))) => {
+                members.push((name, data));
+                end = offset + size;
+            }
+            // Linkers pass by what is wrong between members that they want, and by what follows the last.
+            Err(fault) if index_names_any_from(&archive, end) => {
+                return Err(damaged(format!("member {}", members.len() + 1), fault));
+            }
+            Err(_) => break,
+        }
     }
     scan_each(members, bytes.len(), |(name, data)| {
         if !data.starts_with(b"\x7fELF") {
@@ -129,6 +138,12 @@ fn scan_archive(file: &InputFile) -> Result<Scan<'_>, ScanError> {
         }
         scan_object(data, file.optional, || format!("{}({})", file.origin, String::from_utf8_lossy(name)))
     })
+}
+
+/// Whether the index has a symbol of a member that begins here or later.
+fn index_names_any_from(archive: &ArchiveFile<'_>, offset: u64) -> bool {
+    let mut symbols = archive.symbols().ok().flatten().into_iter().flatten();
+    symbols.any(|symbol| symbol.is_ok_and(|symbol| symbol.offset().0 >= offset))
 }
 
 fn scan_object<'a>(bytes: &'a [u8], optional: bool, origin: impl Fn() -> String) -> Result<Scan<'a>, ScanError> {

@@ -77,6 +77,9 @@ fn damaged_archives_are_named() {
         let said = refused(&workshop, &["main.o", "libw.a", "-o", "app"]);
         assert!(said.contains(&format!("libw.a: the archive is damaged: {place}: ")) && said.contains("make it again"), "{said}");
     }
+    // What no symbol leads to is read by nobody.
+    fs::write(workshop.path("libw.a"), [&good[..], &[0; 100]].concat()).unwrap();
+    successful(&mut workshop.clang("bfd", "main.o -L. -lw -o app"));
 }
 
 #[test]
