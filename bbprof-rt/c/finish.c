@@ -79,7 +79,6 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     bool handlers_count = process->raw.in_use && others == 0 && process->num_loaded != 0 && platform_handlers_may_run();
     /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is for what handlers count, if it
      * is not much larger than a second one, and when there is no room for that. */
-    bool is_elsewhere = process->raw.in_use && !raw_is_at(process, process->raw.path);
     bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) && process->pool_at == 0 &&
                  !(handlers_count && is_small(process)) && snapshot_save(process, fate, status, 0, process->raw.path, NULL) == 0;
     if (process->raw.in_use && !saved) {
@@ -91,8 +90,8 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
         else if (others == 0)
             pool_take(process);
     }
-    /* The first file is out of reach by its name (chroot, another mount), or was removed. */
-    if (saved && is_elsewhere)
+    /* The first file may be there still, out of reach by its name (chroot, another mount). */
+    if (saved)
         raw_set_fate(process, fate, status, 0);
     process_unlock(process);
 }

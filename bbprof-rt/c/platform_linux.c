@@ -29,14 +29,14 @@ void *platform_map_private(size_t num_bytes) {
     return map(NULL, num_bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, &why);
 }
 
-#define GUARD_BYTES 4096u
+#define PAGE_BYTES 4096u
 
 void *platform_map_shared(int file, uint64_t offset, size_t num_bytes, int *why) {
     return map(NULL, num_bytes, file < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED, file, offset, why);
 }
 
 void *platform_map_shared_apart(int file, uint64_t offset, size_t num_bytes, int *why) {
-    const size_t all_bytes = num_bytes + GUARD_BYTES;
+    const size_t all_bytes = num_bytes + PAGE_BYTES;
     long place = CALL6(__NR_mmap, NULL, all_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (failed(place)) {
         *why = (int)place;
@@ -102,13 +102,11 @@ static bool is_readable(uintptr_t word) {
     return CALL6(__NR_rt_sigprocmask, -1, word, 0, KERNEL_SIGNAL_SET_BYTES, 0, 0) == -EINVAL;
 }
 
-#define LEAST_PAGE_BYTES 4096u
-
 /* Page by page. */
 static long copy_readable(uintptr_t from, char *to, size_t num_bytes) {
     size_t copied = 0;
     while (copied < num_bytes && is_readable((from + copied) & ~(uintptr_t)7)) {
-        size_t rest = num_bytes - copied, of_page = LEAST_PAGE_BYTES - ((from + copied) & (LEAST_PAGE_BYTES - 1));
+        size_t rest = num_bytes - copied, of_page = PAGE_BYTES - ((from + copied) & (PAGE_BYTES - 1));
         size_t piece = rest < of_page ? rest : of_page;
         bytes_copy(to + copied, (const void *)(from + copied), piece);
         copied += piece;
@@ -169,7 +167,6 @@ void platform_sleep(uint64_t nanoseconds) {
 }
 
 #define HELPER_STACK_BYTES 65536u
-#define HELPER_BLOCK_BYTES 4096u
 #define HELPER_FLAGS                                                                                                               \
     (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID)
 
@@ -206,14 +203,14 @@ static size_t tls_bytes_of(const ElfW(Ehdr) *header) {
     const ElfW(Phdr) *segments = (const void *)((const char *)header + header->e_phoff);
     for (unsigned i = 0; i < header->e_phnum; i++)
         if (segments[i].p_type == PT_TLS)
-            return (segments[i].p_memsz + segments[i].p_align + HELPER_BLOCK_BYTES - 1) & ~(size_t)(HELPER_BLOCK_BYTES - 1);
+            return (segments[i].p_memsz + segments[i].p_align + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
     return 0;
 }
 
 /* The caller's thread-local storage goes with the caller. It has to do in a program that was linked without its headers. */
 int platform_start_helper(void (*function)(void *), void *context, int32_t *thread) {
     bool has_header = &__ehdr_start != NULL;
-    size_t tls_bytes = has_header ? tls_bytes_of(&__ehdr_start) : 0, all_bytes = tls_bytes + HELPER_BLOCK_BYTES + HELPER_STACK_BYTES;
+    size_t tls_bytes = has_header ? tls_bytes_of(&__ehdr_start) : 0, all_bytes = tls_bytes + PAGE_BYTES + HELPER_STACK_BYTES;
     char *memory = platform_map_private(all_bytes);
     if (memory == NULL)
         return -ENOMEM;

@@ -92,8 +92,8 @@
 #define platform_identify_path bbprof_platform_identify_path
 #define platform_identify_target bbprof_platform_identify_target
 #define platform_is_first_stack bbprof_platform_is_first_stack
-#define platform_jump_target bbprof_platform_jump_target
 #define platform_is_shared_memory bbprof_platform_is_shared_memory
+#define platform_jump_target bbprof_platform_jump_target
 #define platform_length_allowed bbprof_platform_length_allowed
 #define platform_list bbprof_platform_list
 #define platform_living_threads bbprof_platform_living_threads

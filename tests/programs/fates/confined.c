@@ -5,6 +5,11 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
+static void confine(struct sock_filter *program, unsigned num_steps) {
+  struct sock_fprog filter = {(unsigned short)num_steps, program};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    exit(89);
+}
 /* These system calls fail from now on. */
 static void refuse(const unsigned *numbers, unsigned num_numbers) {
   struct sock_filter program[20];
@@ -15,9 +20,7 @@ static void refuse(const unsigned *numbers, unsigned num_numbers) {
     program[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
   }
   program[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  struct sock_fprog filter = {(unsigned short)n, program};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-    exit(89);
+  confine(program, n);
 }
 /* All that changes files. */
 static void refused(void) {
@@ -41,7 +44,7 @@ void end_interrupted_unread(void) {
 /* A handler that ends the process comes in a call of the allocator's, when the memory at `lent` is given back. */
 static void strike_when_unmapped(const char *lent) {
   const uint64_t page = (uint64_t)lent & ~(uint64_t)4095;
-  const struct sock_filter program[] = {
+  struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_munmap, 0, 3),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
@@ -49,9 +52,7 @@ static void strike_when_unmapped(const char *lent) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  struct sock_fprog filter = {sizeof program / sizeof *program, (struct sock_filter *)program};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-    exit(89);
+  confine(program, sizeof program / sizeof *program);
 }
 OUT_OF_LINE void give_back(char *lent) {
   work(5);
