@@ -2,16 +2,19 @@
  * system call is not, unless in a handler that interrupted one: it is in a call from which it may not come back, and counts are right as they are. */
 #include "process.h"
 
-/* Other threads that are known to have counters in these banks, up to the last, and are not yet dead. */
+/* Has it counters in this segment, or had it until a moment ago? */
+static bool is_known_by(const struct process *process, const struct segment *segment) {
+    int32_t thread = segment->owner == THREAD_NONE ? segment->left_by : segment->owner;
+    return thread == THREAD_STARTING || (thread > 0 && thread != platform_thread_id() && platform_thread_exists(process->pid, thread));
+}
+
+/* Other threads that are known to have counters in these banks, up to the last, or to have had them, and are not yet dead. */
 int others_with_counters(const struct process *process, enum bank first, enum bank last) {
-    int32_t self = platform_thread_id();
     int alive = 0;
     for (const struct image *image = process->images; image != NULL; image = image->next)
         for (unsigned bank = first; bank <= (unsigned)last; bank++)
             for (const struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next)
-                if (segment->owner == THREAD_STARTING ||
-                    (segment->owner > 0 && segment->owner != self && platform_thread_exists(process->pid, segment->owner)))
-                    alive++;
+                alive += is_known_by(process, segment);
     return alive;
 }
 
@@ -60,23 +63,38 @@ static uint64_t counted(const struct process *process) {
     return sum;
 }
 
+#define FIRST_PAUSE_NS 100000u
+
 /* Who waits for time, or for the world, may come back before the process ends. Readers see that by the sum of all counts, which only grows. */
-int others_running_at_end(struct process *process, int running) {
-    struct threads_look look;
-    raw_set_waiting(process, 0);
-    if (running == 0 || still_running(process, running, &look) == 0)
-        return 0;
-    uint64_t sum = look.told && look.blocked ? counted(process) : 0;
-    if (!others_have_waited(process, &look))
-        return running;
+static bool tell_of_waits(struct process *process, const struct threads_look *look, uint64_t sum) {
     uint32_t waiting = 0;
     for (unsigned i = 0; i < CALLS_TOLD; i++)
-        waiting += look.calls[i].threads;
+        waiting += look->calls[i].threads;
     struct raw_told told = {process, true};
-    entry_of_waits(sum, look.calls, raw_tell, &told);
-    if (!told.is_there)
-        return running;
-    raw_set_waiting(process, waiting);
+    entry_of_waits(sum, look->calls, raw_tell, &told);
+    if (told.is_there)
+        raw_set_waiting(process, waiting);
+    return told.is_there;
+}
+
+/* Where one came back or ended between two looks, others may do nothing but wait. */
+#define MOST_LOOKS 8
+
+int others_running_at_end(struct process *process, int running) {
+    raw_set_waiting(process, 0);
+    for (int looks = 1; running != 0; looks++) {
+        struct threads_look look;
+        if (still_running(process, running, &look) == 0)
+            return 0;
+        bool may_wait = look.told && look.blocked;
+        uint64_t sum = may_wait ? counted(process) : 0;
+        if (others_have_waited(process, &look))
+            return tell_of_waits(process, &look, sum) ? 0 : running;
+        if (!may_wait || looks == MOST_LOOKS)
+            return running;
+        process_lock_pause(process, FIRST_PAUSE_NS); /* threads end by it */
+        running = others_alive(process);
+    }
     return 0;
 }
 
@@ -86,7 +104,6 @@ int others_running_at_end(struct process *process, int running) {
  * most, in 60 runs), with 6 after 0.2 s (0.3 s). */
 #define MOMENT_NS 1000000
 #define LATENESS_NS 10000000 /* the longest tick of Linux */
-#define FIRST_PAUSE_NS 100000u
 #define LONGEST_PAUSE_NS 5000000u
 #define LONGEST_WAIT_NS 1000000000u
 /* With what the looks take, which may be a tenth of a second each where there are a thousand threads. */
@@ -99,18 +116,22 @@ int others_running_soon(struct process *process, int others) {
         return 0;
     const int64_t at_first = platform_time_of_others_ns(), allowed = LATENESS_NS + (int64_t)others * MOMENT_NS;
     const uint64_t begun = platform_wall_clock_ns();
+    bool are_ending = false;
     uint64_t pause = FIRST_PAUSE_NS;
     for (uint64_t waited = 0; running != 0 && waited < LONGEST_WAIT_NS; waited += pause) {
         /* A clock that is set meanwhile may end it. */
         if (platform_wall_clock_ns() - begun > LONGEST_IN_ALL_NS)
             break;
-        /* Who waits for time, or for the world, does so for longer; what cannot be looked at does not get better. */
-        if (!look.told || platform_time_of_others_ns() - at_first > allowed || (look.settled && waited > MOMENT_NS))
+        /* Who waits for time, or for the world, does so for longer, unless to end; what cannot be looked at does not get better. */
+        if (!look.told || platform_time_of_others_ns() - at_first > allowed || (look.settled && waited > MOMENT_NS && !are_ending))
             break;
         process_lock_pause(process, pause); /* threads begin and end by it */
         pause = pause * 5 / 4 < LONGEST_PAUSE_NS ? pause * 5 / 4 : LONGEST_PAUSE_NS;
         others_look(process, &look);
-        running = look.told && !look.settled ? others : still_running(process, others_alive(process), &look);
+        int alive = others_alive(process);
+        are_ending = alive < others;
+        others = alive;
+        running = look.told && !look.settled ? others : still_running(process, others, &look);
     }
     return running;
 }

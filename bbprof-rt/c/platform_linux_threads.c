@@ -251,8 +251,8 @@ static bool look_at(int32_t thread, void *context) {
     mix(look, (const char *)&thread, sizeof thread);
     long length = read_task_file(thread, "/syscall", bytes, sizeof bytes);
     /* It may not be asked: the process has changed its user, or the kernel has no such file. That does not get better. */
-    if (length == 0 && thread_runs(thread) != 0)
-        return false;
+    if (length == 0)
+        return thread_runs(thread) == 0;
     judge_call(looker, bytes, length);
     if (!look->settled) {
         looker->has_seen_enough = true;
@@ -261,7 +261,7 @@ static bool look_at(int32_t thread, void *context) {
     mix(look, bytes, length);
     length = read_task_file(thread, "/schedstat", bytes, sizeof bytes);
     mix(look, bytes, length);
-    return length > 0;
+    return length > 0 || thread_runs(thread) == 0;
 }
 
 void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool (*is_interrupted)(void *own, uintptr_t stack),

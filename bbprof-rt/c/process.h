@@ -36,6 +36,7 @@ struct segment {
     uint64_t *aside;  /* a bank that could not be mapped over: its counts are to be added */
     void *parked;     /* where the stack's own pages are meanwhile; NULL: dropped */
     int32_t owner;    /* thread id; THREAD_NONE, THREAD_STARTING; of vfork's child its process id, negated */
+    int32_t left_by;  /* the thread that last handed it back, and may be in its last instructions; 0 = none */
     uint16_t role;    /* enum raw_role */
     uint16_t rounds;  /* of thread-specific data destructors so far */
     void *(*start)(void *); /* of a thread that is starting */

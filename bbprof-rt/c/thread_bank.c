@@ -31,8 +31,10 @@ static pthread_key_t key;
 static void release(struct process *process, struct segment *segment) {
     const struct image *image = __bbprof_image.image;
     process_lock(process);
-    if (segment_detach(process, image, BANK_TLS, segment))
+    if (segment_detach(process, image, BANK_TLS, segment)) {
+        segment->left_by = segment->owner;
         segment->owner = THREAD_NONE;
+    }
     process_unlock(process);
 }
 

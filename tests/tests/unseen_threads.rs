@@ -170,6 +170,34 @@ int main(int argc, char **argv) {
 }
 ";
 
+/// A thread that has handed back its counters, in the last round of destructors, and does not come to its end before the process does.
+const LINGERING: &str = "\
+#include <pthread.h>
+#include <semaphore.h>
+static sem_t rounds, never;
+static pthread_key_t again, keys[40];
+static volatile int sink;
+__attribute__((noinline)) void work(void) { sink = sink + 1; }
+static void repeat(void *x) {
+  pthread_setspecific(keys[38], &rounds);
+  pthread_setspecific(keys[39], &never);
+  pthread_setspecific(again, x);
+}
+static void *thread(void *x) { work(); if (x) repeat(x); return x; }
+int main(void) {
+  pthread_t made;
+  pthread_create(&made, 0, thread, 0); // behind it the runtime has the 32nd key
+  pthread_join(made, 0);
+  sem_init(&never, 0, 3);
+  pthread_key_create(&again, repeat);
+  for (int i = 0; i < 40; i++)
+    pthread_key_create(&keys[i], i < 38 ? 0 : i == 38 ? (void (*)(void *))sem_post : (void (*)(void *))sem_wait);
+  pthread_create(&made, 0, thread, &sink);
+  for (int i = 0; i < 4; i++)
+    sem_wait(&rounds);
+}
+";
+
 struct Program {
     sandbox: Sandbox,
     raw: PathBuf,
@@ -301,4 +329,14 @@ fn threads_of_a_library_that_is_being_opened() {
     assert!(said.starts_with("/nonexistent.so: ") && said.ends_with("; 2 threads"), "{said}");
     program.verify().expect_code(0);
     assert_eq!(program.entries("work"), Some(4));
+}
+
+/// Of such a thread the runtime knows all.
+#[test]
+fn a_thread_in_its_last_destructor() {
+    let lingering = Program::new("bbprof-cc", "a.c", LINGERING, &[]);
+    lingering.run();
+    let said = lingering.verify().expect_code(0).text();
+    assert!(!said.contains("neither pthread_create nor thrd_create"), "{said}");
+    assert_eq!(lingering.entries("work"), Some(2));
 }
