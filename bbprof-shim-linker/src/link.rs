@@ -5,6 +5,7 @@
 use crate::command_line::{self, Level, LinkCommand, Product};
 use crate::generated_object::{self, ImageKind};
 use crate::inputs::{self, FileKind, InputFile};
+use crate::interrupts::{self, Interrupts};
 use crate::link_plan::{self, LinkPlan};
 use crate::real_linker::{self, Role};
 use crate::runtime::{self, Runtime};
@@ -47,8 +48,9 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     }
     let link = Link { level: role.level, linker: &linker, arguments, expanded: &expanded, command: &command };
     let mut files = inputs::load(&command, role.level)?;
+    let interrupts = Interrupts::take()?;
     loop {
-        match link.once(&files)? {
+        match link.once(&files, &interrupts)? {
             Outcome::Done(code) => return Ok(code),
             Outcome::Unseen(more) => files.extend(more),
         }
@@ -74,7 +76,7 @@ enum Outcome {
 
 impl Link<'_> {
     /// Links with counters for what is in these files, and sees what the linker took.
-    fn once(&self, files: &[InputFile]) -> Result<Outcome> {
+    fn once(&self, files: &[InputFile], interrupts: &Interrupts) -> Result<Outcome> {
         let Self { level, linker, arguments, command, .. } = *self;
         let saved = SavedLink::begin(level, linker, self.expanded, command, files)?;
         if command.product == Product::Relocatable {
@@ -89,15 +91,19 @@ impl Link<'_> {
         let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
         let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
         let kind = image_kind(level, command, files);
+        let mut held = interrupts.hold();
         let additions = Additions::write(&plan, kind, &runtime::runtime(kind, files), level)?;
         if let Some(saved) = saved {
             saved.add(&additions.files, &additions.options)?;
         }
         let listing = additions.folder.path().join(LISTING_NAME);
         let mut child = start(linker, arguments, &additions, listing_option(level, &listing))?;
+        held.until_end_of(&child);
         // Meanwhile: the map of a big program is many bytes to digest.
         let map = plan.map.encode_in_pieces();
-        let status = child.wait().with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
+        let status;
+        (status, held) =
+            interrupts.wait(&mut child).with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
         // When they fail, not all write one.
         let listing = fs::read(listing).unwrap_or_default();
         let folder = additions.folder.path();
@@ -130,6 +136,7 @@ impl Link<'_> {
             map_file::remove_stale(&output);
         }
         drop(additions);
+        drop(held);
         Ok(Outcome::Done(pass_on(status)))
     }
 }
@@ -236,13 +243,10 @@ fn write_dependency_file(path: &Path, listing: &[u8], folder: &Path) -> Result<(
 
 /// The linker's exit code; its death by a signal is ours.
 fn pass_on(status: ExitStatus) -> ExitCode {
-    if let Some(signal) = status.signal().and_then(rustix::process::Signal::from_named_raw) {
-        // Twice: Rust's own handler of SIGSEGV and SIGBUS takes the first, and itself away.
-        for _ in 0..2 {
-            let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
-        }
+    if let Some(signal) = status.signal() {
+        interrupts::die_of(signal);
     }
-    // Behind a signal that is ignored here: what a shell would say of it.
+    // Behind a signal that ends nobody: what a shell would say of it.
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }

@@ -18,6 +18,7 @@ mod command_line;
 mod dependency_file;
 mod generated_object;
 mod inputs;
+mod interrupts;
 mod link;
 mod link_plan;
 mod linker_script;

@@ -9,6 +9,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::Output;
 use support::module::TestModule;
 use support::{CLANG, LINKERS, Workshop, successful};
@@ -115,6 +116,33 @@ fn the_linkers_end_is_the_shims() {
     assert_eq!(run("exit 0").status.code(), Some(0));
     assert!(!workshop.path("app.bbmap").exists(), "no output, no map");
     assert_eq!(fs::read_dir(workshop.temporary()).unwrap().count(), 0, "temporary files stay");
+}
+
+/// As the linker would have ended without the shim, and nothing stays.
+#[test]
+fn interrupted_links() {
+    let (workshop, _) = workshop();
+    let run = |text: &str| {
+        let linker = script(&workshop, "fake", text);
+        // Whatever the tests themselves were told to ignore.
+        let mut command = workshop.command("env");
+        command.arg("--default-signal").arg(workshop.path("shim-bfd/ld")).env("BBPROF_REAL_LD", linker);
+        let status = command.args(["main.o", "a.o", "-o", "app"]).output().unwrap().status;
+        assert_eq!(fs::read_dir(workshop.temporary()).unwrap().count(), 0, "{text}: temporary files stay");
+        status
+    };
+    for (name, signal) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15)] {
+        let status = run(&format!("echo $$ > pid; kill -{name} $PPID; exec sleep 20"));
+        assert_eq!(status.signal(), Some(signal), "{status}");
+        let linker = fs::read_to_string(workshop.path("pid")).unwrap();
+        assert!(!Path::new("/proc").join(linker.trim()).exists(), "{name}: the linker goes on");
+    }
+    let handled = "trap 'kill $!; exit 7' TERM; sleep 20 & kill -TERM $PPID; wait";
+    assert_eq!(run(handled).code(), Some(7));
+    let linker = script(&workshop, "fake", "kill -TERM $PPID; exit 9");
+    let mut deaf = workshop.command("env");
+    deaf.arg("--ignore-signal=TERM").arg(workshop.path("shim-bfd/ld")).env("BBPROF_REAL_LD", linker);
+    assert_eq!(deaf.args(["main.o", "a.o"]).output().unwrap().status.code(), Some(9));
 }
 
 /// gcc and these linkers leave the earlier program alone when they fail.

@@ -1,0 +1,83 @@
+//! Signals that end a link: they are the linker's to die of, and the shim follows it, so that nothing of a link stays behind that was
+//! interrupted.
+
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::origin::WithOrigin;
+use signal_hook::low_level::emulate_default_handler;
+use signal_hook::low_level::siginfo::{Cause, Origin};
+use std::io;
+use std::process::{Child, ExitStatus};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+const TAKEN: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
+
+/// Takes signals from here on.
+pub(crate) struct Interrupts(Arc<Mutex<Option<Pid>>>);
+
+/// While there is one, signals wait: files of a link are there.
+pub(crate) struct Uninterrupted<'a>(MutexGuard<'a, Option<Pid>>);
+
+impl Interrupts {
+    /// Those that this process was not told to ignore.
+    pub(crate) fn take() -> Result<Self> {
+        let ignored = ignored();
+        let mut signals = SignalsInfo::<WithOrigin>::new(TAKEN.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0))
+            .context("signals cannot be handled")?;
+        let linker = Arc::new(Mutex::new(None));
+        let of_thread = Arc::clone(&linker);
+        std::thread::Builder::new()
+            .spawn(move || signals.forever().for_each(|origin| pass_on(&of_thread, &origin)))
+            .context("no thread for signals")?;
+        Ok(Self(linker))
+    }
+
+    /// Has signals wait.
+    pub(crate) fn hold(&self) -> Uninterrupted<'_> {
+        Uninterrupted(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits for the end of the linker. Then signals wait again.
+    pub(crate) fn wait(&self, linker: &mut Child) -> io::Result<(ExitStatus, Uninterrupted<'_>)> {
+        let pid = Pid::from_child(linker);
+        // Its id stays its own until nobody sends to it any more.
+        rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT))?;
+        let mut held = self.hold();
+        *held.0 = None;
+        Ok((linker.wait()?, held))
+    }
+}
+
+impl Uninterrupted<'_> {
+    /// Signals are the linker's until it ends.
+    pub(crate) fn until_end_of(mut self, linker: &Child) {
+        *self.0 = Some(Pid::from_child(linker));
+    }
+}
+
+fn pass_on(linker: &Mutex<Option<Pid>>, origin: &Origin) {
+    let linker = linker.lock().unwrap_or_else(PoisonError::into_inner);
+    match *linker {
+        // What a terminal sends comes to the whole group, and the linker is in it.
+        Some(linker) => {
+            let sent = Signal::from_named_raw(origin.signal).filter(|_| matches!(origin.cause, Cause::Sent(_)));
+            let _ = sent.map(|signal| kill_process(linker, signal));
+        }
+        // Nothing is there that would have to be taken away.
+        None => die_of(origin.signal),
+    }
+}
+
+/// Ends this process by a signal, if that is one that ends processes.
+pub(crate) fn die_of(signal: i32) {
+    let _ = emulate_default_handler(signal);
+}
+
+/// Signals that this process was told to ignore (`nohup`, `&` in a script), bit 0 for signal 1.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
