@@ -90,6 +90,7 @@ impl Link<'_> {
         }
         let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
         let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
+        map_file::check_place(&output)?;
         let kind = image_kind(level, command, files);
         let mut held = interrupts.hold();
         let additions = Additions::write(&plan, kind, &runtime::runtime(kind, files), level)?;

@@ -1,7 +1,7 @@
 //! Puts the build map beside the output, and a link to it where maps are looked up by build id.
 
 use crate::link::setting;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use bbprof_format::{BuildId, map};
 use std::borrow::Cow;
 use std::io::{BufWriter, Read, Write};
@@ -12,12 +12,30 @@ use std::{env, fs};
 /// Removes the map of an earlier link: it does not belong to what is at `output` from now on. Other files of that name stay.
 pub(crate) fn remove_stale(output: &Path) {
     let path = map::path_beside(output);
-    let mut magic = [0; map::MAGIC.len()];
-    let is_map = fs::File::open(&path).and_then(|mut file| file.read_exact(&mut magic)).is_ok_and(|()| magic == *map::MAGIC);
-    if is_map {
+    if is_map(&path) {
         // Should it stay after all, its build id tells that it is another link's.
         let _ = fs::remove_file(path);
     }
+}
+
+/// Makes sure that no file of another kind is lost by the map.
+///
+/// # Errors
+/// When there is one.
+pub(crate) fn check_place(output: &Path) -> Result<()> {
+    let path = map::path_beside(output);
+    if fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() > 0) && !is_map(&path) {
+        bail!(
+            "{}: is not a build map, but stands where the link has to write one; move it, or link to another name",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+fn is_map(path: &Path) -> bool {
+    let mut magic = [0; map::MAGIC.len()];
+    fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok_and(|()| magic == *map::MAGIC)
 }
 
 /// Writes an encoded map (its pieces in order) beside the output, in one step, and the link in the cache, when that is possible.

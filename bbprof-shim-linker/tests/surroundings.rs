@@ -242,6 +242,20 @@ fn maps_are_found_by_build_id() {
     successful(&mut workshop.clang("bfd", "main.o a.o -o /dev/null"));
 }
 
+#[test]
+fn other_files_in_the_place_of_a_map_are_kept() {
+    let (workshop, a) = workshop();
+    fs::write(workshop.path("app.bbmap"), "the user's own").unwrap();
+    let said = refused(&workshop, &["main.o", "a.o", "-o", "app"]);
+    assert!(said.contains("app.bbmap: ") && said.contains("not a build map") && said.contains("move it"), "{said}");
+    assert_eq!(fs::read_to_string(workshop.path("app.bbmap")).unwrap(), "the user's own");
+    assert!(!workshop.path("app").exists());
+    // Nothing is lost with an empty one.
+    fs::write(workshop.path("app.bbmap"), "").unwrap();
+    successful(&mut workshop.clang("bfd", "main.o a.o -o app"));
+    assert_eq!(workshop.counted("app").array(a.id()), [1]);
+}
+
 /// Who asks for a copy has no other, when the build's own folder goes; and it is for all that the umask lets read.
 #[test]
 fn copies_of_maps() {
