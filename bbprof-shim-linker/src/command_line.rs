@@ -11,7 +11,7 @@ mod response_file;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-pub(crate) use response_file::expand;
+pub(crate) use response_file::{expand, tokens};
 
 /// Who the shim stands in for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

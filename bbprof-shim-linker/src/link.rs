@@ -3,6 +3,7 @@
 //! there are more modules, so that it ends.
 
 use crate::command_line::{self, Level, LinkCommand, Product};
+use crate::driver_folders::driver_folders;
 use crate::generated_object::{self, ImageKind};
 use crate::inputs::{self, FileKind, InputFile};
 use crate::interrupts::{self, Interrupts};
@@ -42,9 +43,13 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     });
     // What came through a pipe cannot be read a second time.
     let arguments = if pipes.get() { &expanded } else { arguments };
-    let command = LinkCommand::read(role.level, &expanded);
+    let mut command = LinkCommand::read(role.level, &expanded);
     if command.product == Product::Nothing {
         return become_linker(&linker, arguments);
+    }
+    if command.driver_static && !command.no_default_libraries {
+        // What its libc has is known from the archive.
+        command.library_dirs.extend(driver_folders(self::command(&linker)?, arguments));
     }
     let link = Link { level: role.level, linker: &linker, arguments, expanded: &expanded, command: &command };
     let mut files = inputs::load(&command, role.level)?;

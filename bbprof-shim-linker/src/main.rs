@@ -16,6 +16,7 @@
 
 mod command_line;
 mod dependency_file;
+mod driver_folders;
 mod generated_object;
 mod inputs;
 mod interrupts;

@@ -136,6 +136,15 @@ fn a_driver_itself_before_every_linker() {
     assert_eq!(workshop.counted("app").array(a.id()), [1, 2]);
 }
 
+/// Its specs name the folder of its libc, which no option does; glibc's has functions that it lacks.
+#[test]
+fn a_driver_with_a_libc_of_its_own() {
+    let (workshop, a, _) = workshop(Storage::Tls);
+    let mut command = workshop.command(workshop.path("shim-bfd/cc"));
+    successful(command.env("BBPROF_REAL_CC", "musl-gcc").args(["-static", "-o", "app", "main.o", "a.o", "b.o"]));
+    assert_eq!(workshop.counted("app").array(a.id()), [1, 2]);
+}
+
 /// The driver's link has the generated object already when the linker below is the shim again.
 #[test]
 fn shims_at_both_levels_add_one_object() {

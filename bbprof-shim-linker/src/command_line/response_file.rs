@@ -35,7 +35,8 @@ fn expand_into(arguments: &[OsString], read: &dyn Fn(&Path) -> Option<Vec<u8>>, 
     }
 }
 
-fn tokens(contents: &[u8]) -> Vec<OsString> {
+/// The words of a text.
+pub(crate) fn tokens(contents: &[u8]) -> Vec<OsString> {
     let mut tokens = Vec::new();
     let mut token: Option<Vec<u8>> = None;
     let mut quote = None;
