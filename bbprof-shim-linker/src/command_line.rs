@@ -4,6 +4,7 @@
 //! Two languages are read: that of linkers ([`ld`]) and that of compiler drivers ([`cc`]), which hands what stands behind `-Wl,`
 //! and `-Xlinker` to the first. Reading is pure; only `@file`s are looked into, through a closure.
 
+mod abbreviated;
 mod cc;
 mod ld;
 mod response_file;

@@ -190,7 +190,7 @@ impl ArgumentReader<'_> {
             return Argument::Plain(argument.to_owned());
         }
         let before = std::mem::replace(option, argument.to_owned());
-        if before == "-o" || before == "--output" {
+        if is_output_option(&before) {
             return Argument::Output(OsString::new());
         }
         // These say what the image will find where it runs.
@@ -214,7 +214,7 @@ impl ArgumentReader<'_> {
         for at in [Some(0), letter.then_some(2), equals].into_iter().flatten() {
             let (prefix, path) = (OsStr::from_bytes(&bytes[..at]).to_owned(), Path::new(OsStr::from_bytes(&bytes[at..])));
             let is_output = at > 0 && self.command.output.as_deref() == Some(path);
-            if is_output && (prefix == "-o" || prefix == "--output=") {
+            if is_output && is_output_option(&prefix) {
                 return Argument::Output(prefix);
             }
             let library_dir = self.command.library_dirs.iter().any(|dir| dir == path);
@@ -225,6 +225,12 @@ impl ArgumentReader<'_> {
         }
         Argument::Plain(argument.to_owned())
     }
+}
+
+/// Linkers take a beginning of the word, too.
+fn is_output_option(option: &OsStr) -> bool {
+    let option = option.to_string_lossy();
+    option == "-o" || option.starts_with("--outp")
 }
 
 /// The next free number, also when several links run at once.

@@ -2,6 +2,7 @@
 //!
 //! [`LdReader`] takes one token after another, because compiler drivers spread an option and its value over several `-Wl,`.
 
+use super::abbreviated::completed;
 use super::{Input, InputMode, InputName, LinkCommand, Product};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -150,8 +151,10 @@ impl LdReader {
         let two_dashes = one_dash.strip_prefix(b"-");
         let long = two_dashes.unwrap_or(one_dash);
         let equals = long.iter().position(|byte| *byte == b'=');
-        let name = String::from_utf8_lossy(&long[..equals.unwrap_or(long.len())]).into_owned();
-        if name.len() > 1 || two_dashes.is_some() {
+        let written = String::from_utf8_lossy(&long[..equals.unwrap_or(long.len())]);
+        let is_long = written.len() > 1 || two_dashes.is_some();
+        let name = if is_long { completed(&written, two_dashes.is_some()) } else { &written }.to_owned();
+        if is_long {
             let takes_value = LONG_WITH_VALUE.contains(&name.as_str());
             match equals {
                 Some(at) if takes_value => return self.option(&name, OsStr::from_bytes(&long[at + 1..])),
@@ -307,6 +310,7 @@ mod tests {
             ("- a.o", "a.o"),
             ("a.o --remap-inputs=a.o=b.o --whole-archive c.a", "z:a.o z:c.a"),
             ("--remap-inputs-file list a.o", "z:a.o"),
+            ("--outp x --who b.a --no-who c.a --dynamic-lin l -Bst --library-p p -lb --form binary d", "w:b.a c.a s:-lb s:f:d"),
         ] {
             assert_eq!(inputs(line), expected, "{line}");
         }
@@ -326,6 +330,8 @@ mod tests {
             ("-rpath /x a.o", Product::Executable),
             ("-rpath-link /x a.o", Product::Executable),
             ("--version", Product::Nothing),
+            ("--sha a.o", Product::SharedLibrary),
+            ("-reloc a.o", Product::Relocatable),
             ("-v a.o", Product::Executable),
             ("-soname -shared a.o", Product::Executable),
         ] {
@@ -338,6 +344,10 @@ mod tests {
         let read =
             command("-flavor gnu -o x -Lp -L q --sysroot=/s --dynamic-linker=/l --dependency-file d --version-script v.map a.o");
         assert_eq!(read.output, Some("x".into()));
+        for line in ["--outp=x a.o", "--outp x a.o", "--output x a.o", "-ox a.o"] {
+            assert_eq!(command(line).output, Some("x".into()), "{line}");
+        }
+        assert_eq!(command("-outp=x a.o").output, Some("utp=x".into()));
         assert_eq!(read.library_dirs, [PathBuf::from("p"), "q".into()]);
         assert_eq!(read.sysroot, Some("/s".into()));
         assert!(read.dynamic_linker);
