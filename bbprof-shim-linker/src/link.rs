@@ -14,17 +14,20 @@ use crate::saved_link::SavedLink;
 use crate::{dependency_file, map_file, scan};
 use anyhow::{Context, Result};
 use std::cell::Cell;
+use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus};
-use std::{env, fs};
+use std::process::{Command, ExitCode, ExitStatus};
 use tempfile::TempDir;
 
 /// Name of the generated object within its temporary folder.
 const OBJECT_NAME: &str = "bbprof.o";
 /// Likewise, of the linker's list of what it read.
 const LISTING_NAME: &str = "listing";
+/// Likewise, of what it says when it links again.
+const SAID_NAME: &str = "said";
 /// What sets up the storage of the first thread in static programs, of glibc and of musl.
 const LIBC_START: &str = "__libc_start_main";
 
@@ -54,11 +57,13 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     let link = Link { level: role.level, linker: &linker, arguments, expanded: &expanded, command: &command };
     let mut files = inputs::load(&command, role.level)?;
     let interrupts = Interrupts::take()?;
+    let mut turn = Turn::First;
     loop {
-        match link.once(&files, &interrupts)? {
+        match link.once(turn, &files, &interrupts)? {
             Outcome::Done(code) => return Ok(code),
             Outcome::Unseen(more) => files.extend(more),
         }
+        turn = Turn::Again;
     }
 }
 
@@ -72,6 +77,13 @@ struct Link<'a> {
     command: &'a LinkCommand,
 }
 
+/// Whether the linker has linked the same before, with fewer counters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    First,
+    Again,
+}
+
 /// What came of a link.
 enum Outcome {
     Done(ExitCode),
@@ -81,7 +93,7 @@ enum Outcome {
 
 impl Link<'_> {
     /// Links with counters for what is in these files, and sees what the linker took.
-    fn once(&self, files: &[InputFile], interrupts: &Interrupts) -> Result<Outcome> {
+    fn once(&self, turn: Turn, files: &[InputFile], interrupts: &Interrupts) -> Result<Outcome> {
         let Self { level, linker, arguments, command, .. } = *self;
         let saved = SavedLink::begin(level, linker, self.expanded, command, files)?;
         if command.product == Product::Relocatable {
@@ -103,13 +115,21 @@ impl Link<'_> {
             saved.add(&additions.files, &additions.options)?;
         }
         let listing = additions.folder.path().join(LISTING_NAME);
-        let mut child = start(linker, arguments, &additions, listing_option(level, &listing))?;
+        let mut started = linker_command(linker, arguments, &additions, listing_option(level, &listing))?;
+        let said = additions.folder.path().join(SAID_NAME);
+        if turn == Turn::Again {
+            started.stderr(File::create(&said).with_context(|| format!("cannot write {}", said.display()))?);
+        }
+        let mut child = started.spawn().with_context(cannot_run(linker))?;
         held.until_end_of(&child);
         // Meanwhile: the map of a big program is many bytes to digest.
         let map = plan.map.encode_in_pieces();
         let status;
         (status, held) =
             interrupts.wait(&mut child).with_context(|| format!("cannot wait for the real linker {}", linker.display()))?;
+        if !status.success() {
+            say(&said);
+        }
         // When they fail, not all write one.
         let listing = fs::read(listing).unwrap_or_default();
         let folder = additions.folder.path();
@@ -216,17 +236,33 @@ fn command(linker: &Path) -> Result<Command> {
 
 /// The shim's files stand in front of everything: no option that changes how inputs are treated is in force there, and archives
 /// behind them serve the runtime. Its list of what the linker reads is the last that is asked for, and counts.
-fn start(linker: &Path, arguments: &[OsString], additions: &Additions, listing: impl Iterator<Item = OsString>) -> Result<Child> {
+fn linker_command(
+    linker: &Path,
+    arguments: &[OsString],
+    additions: &Additions,
+    listing: impl Iterator<Item = OsString>,
+) -> Result<Command> {
     let flavor = if arguments.first().is_some_and(|first| first == "-flavor") { arguments.len().min(2) } else { 0 };
     let (flavor, rest) = arguments.split_at(flavor);
     let mut command = command(linker)?;
     command.args(flavor).args(&additions.files).args(&additions.options).args(rest).args(listing);
-    command.spawn().with_context(|| format!("cannot run the real linker {}", linker.display()))
+    Ok(command)
+}
+
+/// What the linker said when it linked again, if it did. Its warnings are those that were to be read already.
+fn say(said: &Path) {
+    if let Ok(mut said) = File::open(said) {
+        let _ = std::io::copy(&mut said, &mut std::io::stderr());
+    }
+}
+
+fn cannot_run(linker: &Path) -> impl Fn() -> String {
+    move || format!("cannot run the real linker {}", linker.display())
 }
 
 fn become_linker<T>(linker: &Path, arguments: &[OsString]) -> Result<T> {
     let error = command(linker)?.args(arguments).exec();
-    Err(error).with_context(|| format!("cannot run the real linker {}", linker.display()))
+    Err(error).with_context(cannot_run(linker))
 }
 
 /// Has the linker list what it reads. (`-Wl,` would take the path apart at a comma.)

@@ -6,7 +6,7 @@ mod support;
 use bbprof_format::manifest::Storage;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Command, Output};
 use support::module::TestModule;
 use support::{CLANG, LINKERS, Workshop, successful};
 
@@ -254,6 +254,32 @@ fn links_with_inputs_that_only_the_linker_finds_are_done_twice() {
         let listing = fs::read_to_string(workshop.path("app.d")).unwrap();
         assert!(listing.contains("libfar.a") && !listing.contains("bbprof-link"), "{listing}");
     }
+}
+
+/// `far.ld` names a library by a way that only linkers read, so that the link is done twice.
+fn far(workshop: &Workshop) {
+    fs::create_dir(workshop.path("far")).unwrap();
+    workshop.run("mv libabc.a far/libfar.a");
+    fs::write(workshop.path("far.ld"), "SEARCH_DIR(far) INPUT(-lfar)").unwrap();
+    workshop.object(&TestModule::new("main2", Storage::Tls, &["main2"]));
+}
+
+#[test]
+fn warnings_of_a_link_that_is_done_twice_come_once() {
+    let (workshop, [_, b, _]) = workshop();
+    far(&workshop);
+    let said = |output: Output| String::from_utf8(output.stderr).unwrap();
+    let mut link = workshop.clang("bfd", "main.o main2.o far.ld -Wl,-z,nonsense -o app");
+    let warned = said(successful(&mut link));
+    assert_eq!(num_links(&workshop, &mut link), 2);
+    assert_eq!(warned.matches("-z nonsense ignored").count(), 1, "{warned}");
+    assert_eq!(workshop.counted("app").array(b.id()), [2]);
+    // Why the second fails is said.
+    let wrapper = workshop.path("wrapper");
+    fs::write(&wrapper, "#!/bin/sh\n[ -e first ] && echo no more >&2 && exit 9\n>first\nexec ld.bfd \"$@\"\n").unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let failed = link.env("BBPROF_REAL_LD", &wrapper).output().unwrap();
+    assert!(!failed.status.success() && said(failed).contains("no more"));
 }
 
 /// A script in front of the linker gives it another copy of an object each time, whether the command names it or not.
