@@ -11,7 +11,7 @@ use crate::link_plan::{self, LinkPlan};
 use crate::real_linker::{self, Role};
 use crate::runtime::{self, Runtime};
 use crate::saved_link::SavedLink;
-use crate::{dependency_file, map_file, scan};
+use crate::{dependency_file, map_file, pipes, scan};
 use anyhow::{Context, Result};
 use std::cell::Cell;
 use std::env;
@@ -109,6 +109,10 @@ impl Link<'_> {
         let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
         map_file::check_place(&output)?;
         let kind = image_kind(level, command, files);
+        match turn {
+            Turn::First => pipes::keep(command)?,
+            Turn::Again => pipes::check_none_is_left(command)?,
+        }
         let mut held = interrupts.hold();
         let additions = Additions::write(&plan, kind, &runtime::runtime(kind, files), level)?;
         if let Some(saved) = saved {

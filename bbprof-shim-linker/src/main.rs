@@ -25,6 +25,7 @@ mod link_plan;
 mod linker_script;
 mod map_file;
 mod mapped_file;
+mod pipes;
 mod real_linker;
 mod runtime;
 mod saved_link;

@@ -282,6 +282,34 @@ fn warnings_of_a_link_that_is_done_twice_come_once() {
     assert!(!failed.status.success() && said(failed).contains("no more"));
 }
 
+#[test]
+fn pipes_in_a_link_that_is_done_twice() {
+    let (workshop, [_, b, _]) = workshop();
+    far(&workshop);
+    let exported = "SECRET { global: main; local: *; };";
+    for linker in ["bfd", "lld"] {
+        for link in [
+            format!("env BBPROF_REAL_CC={CLANG} shim-{linker}/cc -fuse-ld={linker} -Wl,--version-script=<(echo '{exported}')"),
+            format!("gcc -B shim-{linker} -Wl,--version-script,/dev/stdin"),
+        ] {
+            let text = format!("echo '{exported}' | {link} -rdynamic main.o main2.o far.ld -o app");
+            assert_eq!(num_links(&workshop, workshop.command("bash").args(["-c", &text])), 2, "{text}");
+            assert_eq!(workshop.counted("app").array(b.id()), [2], "{text}");
+            let symbols = String::from_utf8(workshop.run("nm -D app").stdout).unwrap();
+            assert!(symbols.contains("main@@SECRET"), "{text}: {symbols}");
+        }
+    }
+    // A name gives no way to put it back.
+    workshop.run("mkfifo named");
+    let text = format!(
+        "echo '{exported}' >named & exec timeout 60 gcc -B shim-bfd -Wl,--version-script=named main.o main2.o far.ld -o app"
+    );
+    let refused = workshop.command("bash").args(["-c", &text]).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && said.contains("named: is a pipe"), "{said}");
+    assert!(!workshop.path("app").exists());
+}
+
 /// A script in front of the linker gives it another copy of an object each time, whether the command names it or not.
 #[test]
 fn modules_that_are_linked_already_are_not_linked_again() {
