@@ -120,6 +120,18 @@ pub(crate) fn load_unseen(
     Ok(loader.files)
 }
 
+/// Which archives would be linked whole, but are not among what the linker has read: it found others by the same names. (Where it lists
+/// nothing, it says nothing.)
+pub(crate) fn passed_over(files: &[InputFile], listed: &[PathBuf]) -> impl Iterator<Item = usize> {
+    let whole = |file: &InputFile| file.kind == FileKind::Archive && !file.optional && !thin_archive::is_thin(&file.bytes);
+    let is_read = |file: &InputFile| {
+        listed.is_empty()
+            || listed.contains(&file.path)
+            || listed.iter().any(|path| MappedFile::identity_at(path) == Some(file.bytes.identity))
+    };
+    files.iter().enumerate().filter(move |(_, file)| whole(file) && !is_read(file)).map(|(at, _)| at)
+}
+
 /// Whether an archive among the inputs has this symbol in its index.
 pub(crate) fn archives_define(files: &[InputFile], symbol: &str) -> bool {
     files.iter().filter(|file| file.kind == FileKind::Archive).any(|file| {

@@ -61,7 +61,10 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     loop {
         match link.once(turn, &files, &interrupts)? {
             Outcome::Done(code) => return Ok(code),
-            Outcome::Unseen(more) => files.extend(more),
+            Outcome::Others { unseen, passed_over } => {
+                passed_over.into_iter().for_each(|at| files[at].optional = true);
+                files.extend(unseen);
+            }
         }
         turn = Turn::Again;
     }
@@ -87,8 +90,12 @@ enum Turn {
 /// What came of a link.
 enum Outcome {
     Done(ExitCode),
-    /// It has to be done again, for inputs that the linker took besides: with their counters, or as their libc needs it.
-    Unseen(Vec<InputFile>),
+    /// It has to be done again, as the linker took other inputs: with their counters, or as their libc needs it, and without the word
+    /// that all is linked of what it passed over.
+    Others {
+        unseen: Vec<InputFile>,
+        passed_over: Vec<usize>,
+    },
 }
 
 impl Link<'_> {
@@ -138,15 +145,19 @@ impl Link<'_> {
         let listing = fs::read(listing).unwrap_or_default();
         let folder = additions.folder.path();
         if status.success() {
-            let unseen = inputs::load_unseen(command, files, listed(&listing, folder)).inspect_err(|_| remove(&output))?;
+            let listed = listed(&listing, folder);
+            let passed_over: Vec<usize> = inputs::passed_over(files, &listed)
+                .filter(|at| scan::scan(&files[*at..=*at]).is_ok_and(|found| !found.modules.is_empty()))
+                .collect();
+            let unseen = inputs::load_unseen(command, files, listed).inspect_err(|_| remove(&output))?;
             let lacks_libc = kind == ImageKind::Static && !has_libc(files);
             // A wrapper may hand the linker another copy of an input each time.
             let linked = scan.module_ids();
             let found = scan::scan(&unseen).inspect_err(|_| remove(&output))?.module_ids();
             let has_modules = !found.is_subset(&linked);
-            if has_modules || lacks_libc && has_libc(&unseen) {
+            if has_modules || !passed_over.is_empty() || lacks_libc && has_libc(&unseen) {
                 remove(&output);
-                return Ok(Outcome::Unseen(unseen));
+                return Ok(Outcome::Others { unseen, passed_over });
             }
             if lacks_libc && plan.map.body.tls_counters > 0 {
                 warn_of_tls(&name);

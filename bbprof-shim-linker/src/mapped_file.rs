@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use memmap2::Mmap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
@@ -28,7 +28,7 @@ impl MappedFile {
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        let identity = (metadata.dev(), metadata.ino());
+        let identity = identity(&metadata);
         if metadata.len() == 0 {
             return Ok(Self { map: None, identity });
         }
@@ -37,6 +37,15 @@ impl MappedFile {
         let map = unsafe { Mmap::map(&file)? };
         Ok(Self { map: Some(map), identity })
     }
+
+    /// What the identity of a file there would be.
+    pub(crate) fn identity_at(path: &Path) -> Option<(u64, u64)> {
+        std::fs::metadata(path).ok().as_ref().map(identity)
+    }
+}
+
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
 }
 
 impl Deref for MappedFile {

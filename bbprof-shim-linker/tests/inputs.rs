@@ -207,6 +207,8 @@ fn links_whose_inputs_are_seen_are_done_once() {
             "main.o -L. -lscript -o app",
             "-static main.o libabc.a -o app",
             "main.o libabc.a -o app -Wl,--dependency-file=app.d",
+            "main.o -L. -Wl,--whole-archive -labc -Wl,--no-whole-archive -o app",
+            "main.o -L. -Wl,--whole-archive -lthin -Wl,--no-whole-archive -o app",
         ] {
             assert_eq!(num_links(&workshop, &mut workshop.clang(linker, arguments)), 1, "{linker} {arguments}");
         }
@@ -351,6 +353,22 @@ fn files_that_the_linker_takes_others_for_are_not_in_the_program() {
         let kept: Vec<_> = counted.ids().into_iter().zip(counted.modules()).map(|(id, (_, kept))| (id, kept)).collect();
         assert_eq!(kept[1..], [(a.id(), false), (c.id(), true)], "{words}");
     }
+}
+
+/// A script in front of the linker has it look elsewhere first.
+#[test]
+fn whole_archives_of_another_folder_than_seen() {
+    let (workshop, [a, b, c]) = workshop();
+    fs::create_dir(workshop.path("far")).unwrap();
+    workshop.run("ar rcs far/libdir.a b.o c.o");
+    let wrapper = workshop.path("wrapper");
+    fs::write(&wrapper, "#!/bin/sh\nexec ld.bfd -Lfar \"$@\"\n").unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut link = workshop.clang("bfd", "main.o -Llib -Wl,--whole-archive -ldir -Wl,--no-whole-archive -o app");
+    successful(link.env("BBPROF_REAL_LD", &wrapper));
+    let counted = workshop.counted("app");
+    let kept: Vec<_> = counted.ids().into_iter().zip(counted.modules()).map(|(id, (_, kept))| (id, kept)).collect();
+    assert_eq!(kept, [(a.id(), false), (b.id(), true), (c.id(), true)]);
 }
 
 #[test]
