@@ -47,6 +47,7 @@ pub(crate) const TEST: &[Need] = &[
     need("binutils-gold", "ld.gold"),
     need("chromium", "chromium"),
     need("musl-dev", "/usr/lib/x86_64-linux-musl/libc.a"),
+    need("musl-tools", "musl-gcc"),
 ];
 
 /// Something is missing that we may not install. Exit code 2.
