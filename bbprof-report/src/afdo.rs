@@ -5,6 +5,7 @@
 //! often the optimiser duplicated it (`-fdebug-info-for-profiling`), that many times. Functions that never ran are there with 0.
 
 use crate::names::one_line;
+use crate::number::in_64_bits;
 use bbprof_profile::{CalleeView, Frame, FunctionView, LocationId, Profile};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -111,10 +112,7 @@ pub fn write_afdo(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
 
 /// A number of this function's, where LLVM can read it.
 fn held(executions: u128, function: &str) -> io::Result<u64> {
-    u64::try_from(executions).map_err(|_| {
-        let what = format!("{function}: {executions} executions do not fit into the 64 bits of a number in LLVM's sample profile");
-        io::Error::new(io::ErrorKind::InvalidData, what)
-    })
+    in_64_bits(executions, function, "executions", "LLVM's sample profile")
 }
 
 fn body_of(function: FunctionView<'_>) -> Body<'_> {

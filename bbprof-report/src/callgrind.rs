@@ -9,6 +9,7 @@
 //! Names are written once, with a number, and end at the line's end: `(`, spaces and `;` in them are no harm.
 
 use crate::names::{Demangled, one_line};
+use crate::number::in_64_bits;
 use bbprof_profile::{CallGraph, EdgeKind, FileId, FunctionId, FunctionView, InclusiveCosts, Profile, Target};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -16,12 +17,12 @@ use std::io::{self, Write};
 /// Writes a profile as callgrind would.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// When `out` cannot be written, or a number does not fit into the 64 bits in which KCachegrind reads it.
 pub fn write_callgrind(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let graph = CallGraph::new(profile);
     let costs = graph.inclusive_costs();
     let program = profile.processes.first().map_or("", |process| process.executable.as_str());
-    let total = profile.totals().instructions;
+    let total = held(profile.totals().instructions, "all functions", "instructions")?;
     writeln!(out, "# callgrind format\nversion: 1\ncreator: bbprof {}", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "cmd: {}", one_line(program))?;
     writeln!(out, "desc: Trigger: {} processes", profile.num_processes())?;
@@ -36,6 +37,11 @@ pub fn write_callgrind(profile: &Profile, out: &mut dyn Write) -> io::Result<()>
         }
     }
     writeln!(writer.out, "\ntotals: {total}")
+}
+
+/// A number where KCachegrind can read it.
+fn held(number: u128, of: &str, what: &str) -> io::Result<u64> {
+    in_64_bits(number, of, what, "callgrind's format")
 }
 
 /// Kinds of names that are numbered apart.
@@ -124,6 +130,7 @@ impl<'p> Writer<'_, 'p> {
                     0
                 }
             };
+            let cost = held(cost, function.name(), "instructions")?;
             writeln!(self.out, "calls={count} {callee_line}\n{line} {cost}")?;
         }
         Ok(())
@@ -154,6 +161,7 @@ impl<'p> Writer<'_, 'p> {
             }
         }
         for (((of_line, from), to, is_conditional), (taken, executed)) in jumps {
+            let executed = held(executed, function.name(), "executions")?;
             self.enter(file, of_line, own)?;
             match is_conditional {
                 true => writeln!(self.out, "jcnd={taken}/{executed} {to}\n{from}")?,

@@ -2,6 +2,7 @@
 //! What it shows is told in `covered.rs`. The time stamp is 0, so that equal profiles give equal bytes.
 
 use crate::covered::{Coverage, CoveredBranches, CoveredFile, CoveredLines, covered_files};
+use crate::number::in_64_bits;
 use bbprof_profile::{Profile, demangle};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
@@ -69,10 +70,11 @@ fn ways(branches: &CoveredBranches) -> Rate {
 /// Returns its total.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// When `out` cannot be written, or a count does not fit into the 64 bits in which readers hold it.
 pub fn write_cobertura(profile: &Profile, root: &str, coverage: Coverage<'_>, out: &mut dyn Write) -> io::Result<CoveredLines> {
     let mut packages = Packages::new();
     let files = covered_files(profile, coverage);
+    check_counts(&files)?;
     let total = CoveredLines::of(&files);
     for file in files {
         let below = file.path.strip_prefix(root).and_then(|path| path.strip_prefix('/')).filter(|_| !root.is_empty());
@@ -84,6 +86,16 @@ pub fn write_cobertura(profile: &Profile, root: &str, coverage: Coverage<'_>, ou
     write_document(&mut Writer::new_with_indent(&mut *out, b' ', 1), root, &packages)?;
     writeln!(out)?;
     Ok(total)
+}
+
+fn check_counts(files: &[CoveredFile<'_>]) -> io::Result<()> {
+    let held = |count: u128, file: &CoveredFile<'_>, line: u32| {
+        in_64_bits(count, format_args!("{}:{line}", file.path), "executions", "Cobertura's report").map(|_| ())
+    };
+    files.iter().try_for_each(|file| {
+        file.functions.iter().try_for_each(|function| held(function.count, file, function.line))?;
+        file.lines.iter().try_for_each(|(line, count)| held(*count, file, *line))
+    })
 }
 
 type Packages<'p> = BTreeMap<String, Vec<(String, CoveredFile<'p>, Rates)>>;

@@ -4,6 +4,7 @@
 //! (Rust's `[u8; 4]`) becomes `:`.
 
 use crate::names::one_line;
+use crate::number::in_64_bits;
 use crate::stacks::stacks;
 use bbprof_profile::Profile;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::io::{self, Write};
 /// Writes a profile as folded stacks, sorted.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// When `out` cannot be written, or the sum does not fit into the 64 bits in which readers add it up.
 pub fn write_folded(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let mut lines: BTreeMap<String, u128> = BTreeMap::new();
     for (_, stacks) in stacks(profile) {
@@ -21,6 +22,7 @@ pub fn write_folded(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
             *lines.entry(names.join(";")).or_default() += instructions;
         }
     }
+    in_64_bits(lines.values().sum(), "all stacks", "instructions", "folded stacks")?;
     for (stack, instructions) in lines {
         writeln!(out, "{stack} {instructions}")?;
     }

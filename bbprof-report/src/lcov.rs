@@ -9,14 +9,16 @@
 
 use crate::covered::{Coverage, CoveredFile, CoveredLines, covered_files};
 use crate::names::one_line;
+use crate::number::in_64_bits;
 use bbprof_profile::Profile;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{self, Write};
 
 /// Writes a profile as an lcov trace file; `test_name` goes into `TN` (A-Z, a-z, 0-9 and `_`, which is all that lcov takes; others become `_`). Returns its total.
 ///
 /// # Errors
-/// When `out` cannot be written.
+/// When `out` cannot be written, or a count does not fit into the 64 bits in which readers hold it.
 pub fn write_lcov(profile: &Profile, test_name: &str, coverage: Coverage<'_>, out: &mut dyn Write) -> io::Result<CoveredLines> {
     let test_name: String = test_name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let files = covered_files(profile, coverage);
@@ -28,6 +30,11 @@ pub fn write_lcov(profile: &Profile, test_name: &str, coverage: Coverage<'_>, ou
         writeln!(out, "end_of_record")?;
     }
     Ok(CoveredLines::of(&files))
+}
+
+/// A count of this function's or line's, where readers can hold it.
+fn held(executions: u128, of: impl Display) -> io::Result<u64> {
+    in_64_bits(executions, of, "executions", "lcov's trace file")
 }
 
 fn write_functions(file: &CoveredFile<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -44,7 +51,8 @@ fn write_functions(file: &CoveredFile<'_>, out: &mut dyn Write) -> io::Result<()
         writeln!(out, "FN:{},{}", function.line, record(function.line, &function.symbol))?;
     }
     for function in &file.functions {
-        writeln!(out, "FNDA:{},{}", function.count, record(function.line, &function.symbol))?;
+        let count = held(function.count, &function.symbol)?;
+        writeln!(out, "FNDA:{count},{}", record(function.line, &function.symbol))?;
     }
     let hit = file.functions.iter().filter(|function| function.count > 0).count();
     writeln!(out, "FNF:{}\nFNH:{hit}", file.functions.len())
@@ -68,7 +76,7 @@ fn write_branches(file: &CoveredFile<'_>, out: &mut dyn Write) -> io::Result<()>
 
 fn write_lines(file: &CoveredFile<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (number, count) in &file.lines {
-        writeln!(out, "DA:{number},{count}")?;
+        writeln!(out, "DA:{number},{}", held(*count, format_args!("{}:{number}", file.path))?)?;
     }
     let hit = file.lines.iter().filter(|(_, count)| *count > 0).count();
     writeln!(out, "LF:{}\nLH:{hit}", file.lines.len())

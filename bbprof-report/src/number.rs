@@ -1,4 +1,7 @@
-//! Numbers as people read them.
+//! Numbers as people read them, and as other tools can.
+
+use std::fmt::Display;
+use std::io;
 
 /// With a comma between thousands: `1,234,567`.
 pub(crate) fn grouped(number: u128) -> String {
@@ -25,6 +28,14 @@ pub(crate) fn percent(part: u128, whole: u128) -> String {
     };
     let tenths = if part < whole { tenths.min(999) } else { tenths };
     format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// A number in a format whose readers hold 64 bits: they refuse more, or take other numbers for it. `what` is said of it in the error, `format` names the format.
+pub(crate) fn in_64_bits(number: u128, of: impl Display, what: &str, format: &str) -> io::Result<u64> {
+    u64::try_from(number).map_err(|_| {
+        let said = format!("{of}: {number} {what} do not fit into the 64 bits of a number in {format}");
+        io::Error::new(io::ErrorKind::InvalidData, said)
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Cobertura, and the markers that take lines out of it and of lcov.
 
-use crate::example::{profile, text};
+use crate::example::{profile, run_one_line, text};
 use crate::readers::said_of;
 use bbprof_report::{Coverage, write_cobertura, write_lcov};
 use std::io;
@@ -75,4 +75,19 @@ fn markers_take_lines_branches_and_functions_out() {
         text(|out| write_lcov(&profile(), "", Coverage { markers: Some(&unreadable), ..Coverage::default() }, out))
             .contains("\nLF:9\n")
     );
+}
+
+/// Readers would take others for them.
+#[test]
+fn counts_above_64_bits_are_refused() {
+    let one_line = |times: u64| run_one_line(times).profile().expect("counters fit the map");
+    let none = Coverage::default();
+    let largest = text(|out| write_lcov(&one_line(u64::MAX / 2), "", none, out));
+    assert!(largest.contains(&format!("DA:8,{}\n", u64::MAX - 1)), "{largest}");
+    assert!(write_cobertura(&one_line(u64::MAX / 2), "", none, &mut Vec::new()).is_ok());
+    let larger = one_line(u64::MAX / 2 + 1);
+    for written in [write_lcov(&larger, "", none, &mut Vec::new()), write_cobertura(&larger, "", none, &mut Vec::new())] {
+        let said = written.expect_err("a count is too large").to_string();
+        assert!(said.starts_with("/src/a.c:1: 18446744073709551616 executions") && said.contains("64 bits"), "{said}");
+    }
 }

@@ -29,6 +29,15 @@ pub(crate) fn run_turning(turns: u64) -> Run {
     run
 }
 
+/// Two functions of one line each, the same one, that ran so often each.
+pub(crate) fn run_one_line(times: u64) -> Run {
+    let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
+    let functions = ["f", "g"].map(|symbol| leaf(&mut maker, symbol, Linkage::External));
+    let mut run = Run::new(&[(&maker, None)]);
+    functions.iter().for_each(|function| run.walk(&maker, *function, &[0, 1], times));
+    run
+}
+
 pub(crate) fn profile() -> Profile {
     run().profile().expect("counters fit the map")
 }

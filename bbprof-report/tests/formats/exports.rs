@@ -149,6 +149,12 @@ fn numbers_that_a_format_cannot_hold() {
     assert!(write_speedscope(&turning(turns), &mut Vec::new()).is_ok());
     let said = refused(write_speedscope(&turning(turns + 1), &mut Vec::new()));
     assert!(said.starts_with("/bin/app: 90071992547") && said.contains("53 bits"), "{said}");
+    let turns = (u64::MAX - instructions(0)) / of_turn;
+    for write in [write_callgrind, write_folded] {
+        assert!(write(&turning(turns), &mut Vec::new()).is_ok());
+        let said = refused(write(&turning(turns + 1), &mut Vec::new()));
+        assert!(said.starts_with("all ") && said.contains(": 1844674407370955") && said.contains("64 bits"), "{said}");
+    }
 }
 
 /// Requires llvm-profdata of clang 22.
