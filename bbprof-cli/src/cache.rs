@@ -7,6 +7,7 @@ use crate::exit::require;
 use anyhow::{Context, Result, bail};
 use bbprof_format::Digest;
 use rustix::fs::{FlockOperation, flock};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -59,7 +60,7 @@ pub(crate) fn folder_once_by_one(folder: &Path, fill: impl FnOnce(&Path) -> Resu
         return Ok(());
     }
     let (parent, name) = folder.parent().zip(folder.file_name()).context("a cache folder has a parent")?;
-    let mut lock_name = std::ffi::OsString::from(".lock-");
+    let mut lock_name = OsString::from(".lock-");
     lock_name.push(name);
     let lock = parent.join(lock_name);
     // Where files cannot be locked, several may do the same. Who ends, however it does, lets go of it.
@@ -101,14 +102,16 @@ pub(crate) fn link_atomically(target: &Path, link: &Path) -> Result<()> {
 }
 
 /// A cheap fingerprint of a file: path without links, size, time of last change.
-pub(crate) fn stamp(path: &Path) -> Result<String> {
+pub(crate) fn stamp(path: &Path) -> Result<OsString> {
     stamp_in_place(&path.canonicalize().with_context(|| path.display().to_string())?)
 }
 
 /// The same of a file whose path has no links, or lies beside one whose stamp tells them: of many files, to find the links takes longer than all else.
-pub(crate) fn stamp_in_place(path: &Path) -> Result<String> {
+pub(crate) fn stamp_in_place(path: &Path) -> Result<OsString> {
     let meta = path.metadata().with_context(|| path.display().to_string())?;
-    Ok(format!("{}\0{}\0{}.{}", path.display(), meta.size(), meta.mtime(), meta.mtime_nsec()))
+    let mut stamp = path.as_os_str().to_owned();
+    stamp.push(format!("\0{}\0{}.{}", meta.size(), meta.mtime(), meta.mtime_nsec()));
+    Ok(stamp)
 }
 
 /// The digest of a file's content.
@@ -116,9 +119,9 @@ pub(crate) fn content(path: &Path) -> Result<Digest> {
     Ok(Digest::of(&fs::read(path).with_context(|| path.display().to_string())?))
 }
 
-/// The digest of texts, as a folder's name: 16 hexadecimal digits are enough among a user's few.
-pub(crate) fn name_of<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
-    let mut name = Digest::of_parts(parts.into_iter().map(str::as_bytes)).to_string();
+/// The digest of texts and paths, as a folder's name: 16 hexadecimal digits are enough among a user's few.
+pub(crate) fn name_of<'a, P: AsRef<OsStr> + ?Sized + 'a>(parts: impl IntoIterator<Item = &'a P>) -> String {
+    let mut name = Digest::of_parts(parts.into_iter().map(|part| part.as_ref().as_encoded_bytes())).to_string();
     name.truncate(16);
     name
 }
@@ -126,6 +129,7 @@ pub(crate) fn name_of<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStrExt;
 
     #[test]
     fn a_folder_is_filled_once() {
@@ -135,6 +139,13 @@ mod tests {
         folder_once(&folder, |_| bail!("filled twice")).unwrap();
         assert_eq!(fs::read_to_string(folder.join("x")).unwrap(), "1");
         assert_eq!(fs::read_dir(folder.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn paths_that_differ_only_in_what_is_no_text() {
+        let name = |path: &[u8]| name_of([OsStr::from_bytes(path)]);
+        assert_ne!(name(b"/opt/jos\xe9"), name(b"/opt/jos\xe8"));
+        assert_eq!(name(b"/opt/jose"), name_of(["/opt/jose"]));
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
             };
             let Some(clang) = clang else { require!("{}: no clang++ was found when this tool folder was made", argv0.display()) };
             let wanted = is_built_for_target() && settings.selects_package();
-            let installation = Installation { root: settings.root.clone() };
+            let installation = Installation { root: settings.root.clone().into() };
             (installation, clang.clone(), wanted.then(|| c.plugin.clone()))
         }
         None => {

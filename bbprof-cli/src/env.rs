@@ -114,7 +114,7 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
     flags.retain(|flag| !is_ours(flag));
     flags.push(format!("-Zllvm-plugins={}", plugin.display()));
     let tools = Tools::with(&ToolSettings {
-        root: installation.root.clone(),
+        root: installation.root.clone().into(),
         rustc_plugin: plugin,
         rustc: program,
         rustdoc,

@@ -30,8 +30,7 @@ pub(crate) fn as_ld(installation: &Installation, real: &Path) -> Result<PathBuf>
 pub(crate) fn folder(installation: &Installation, before: &[(&OsStr, &Path)]) -> Result<PathBuf> {
     let shim = installation.shim()?;
     let words = before.iter().flat_map(|(name, real)| [*name, real.as_os_str()]);
-    let shown: Vec<_> = std::iter::once(shim.as_os_str()).chain(words).map(|word| word.to_string_lossy().into_owned()).collect();
-    let folder = cache::root()?.join("shim").join(cache::name_of(shown.iter().map(String::as_str)));
+    let folder = cache::root()?.join("shim").join(cache::name_of(std::iter::once(shim.as_os_str()).chain(words)));
     cache::folder_once(&folder, |folder| {
         for (name, real) in before {
             symlink(&shim, folder.join(name))?;

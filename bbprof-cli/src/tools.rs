@@ -9,7 +9,7 @@ use crate::installation::Installation;
 use crate::roles::RUSTC_WRAPPER;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Which of the crates that cargo compiles are instrumented.
@@ -25,8 +25,8 @@ pub(crate) enum Selection {
 /// What the roles in a tool folder know.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ToolSettings {
-    /// The root of the installation.
-    pub root: PathBuf,
+    /// The root of the installation: a path, which serde takes only as text.
+    pub root: OsString,
     /// The plugin for rustc's LLVM, with its options.
     pub rustc_plugin: PathBuf,
     /// The real rustc (only the role `rustc` needs it), rustdoc, and the user's own wrapper.
@@ -63,7 +63,7 @@ impl Tools {
     pub(crate) fn with(settings: &ToolSettings) -> Result<Self> {
         let text = serde_json::to_string_pretty(settings)?;
         let program = Installation::program()?;
-        let digest = cache::name_of([&*text, &*program.to_string_lossy()]);
+        let digest = cache::name_of([OsStr::new(&text), program.as_os_str()]);
         let folder = cache::root()?.join("tools").join(&digest);
         let tools = Self { folder, digest };
         cache::folder_once(&tools.folder, |folder| {

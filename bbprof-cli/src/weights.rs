@@ -21,8 +21,8 @@ pub(crate) fn frequencies_file(profile: &Path) -> Result<PathBuf> {
     if place.to_str().is_none_or(|path| path.contains('\n')) {
         require!("{}: the plugin reads this path as a line of UTF-8; set XDG_CACHE_HOME to another folder", place.display());
     }
-    let stamps = expand(profiles)?.iter().map(|file| cache::stamp(file)).collect::<Result<Vec<String>>>()?;
-    let index = place.join("index").join(cache::name_of(stamps.iter().map(String::as_str)));
+    let stamps = expand(profiles)?.iter().map(|file| cache::stamp(file)).collect::<Result<Vec<OsString>>>()?;
+    let index = place.join("index").join(cache::name_of(&stamps));
     if let Ok(known) = std::fs::read(&index) {
         let known = PathBuf::from(OsString::from_vec(known));
         if known.is_file() {

@@ -234,6 +234,22 @@ fn compilers_with_a_cache_whose_path_is_no_text() {
     assert!(said.stderr.contains("the plugin reads this path as a line of UTF-8; set XDG_CACHE_HOME"), "{}", said.stderr);
 }
 
+/// rustc gets it through the cache; make and others would get it itself.
+#[test]
+fn an_installation_whose_path_is_no_text() {
+    let sandbox = Sandbox::new("root-bytes");
+    let root = sandbox.path().join(OsStr::from_bytes(b"jos\xe9"));
+    std::os::unix::fs::symlink(std::env::var_os("BBPROF_ROOT").unwrap(), &root).unwrap();
+    let run = Run::new(tool("bbprof")).args(["env", "--sh"]).env("BBPROF_ROOT", &root).in_folder(sandbox.path()).ok();
+    assert!(run.stderr.contains("C and C++ are not instrumented") && run.stderr.contains("that is not UTF-8"), "{}", run.stderr);
+    assert!(run.text().contains("RUSTFLAGS='-Zllvm-plugins="), "{}", run.text());
+    std::fs::create_dir_all(sandbox.join("src")).unwrap();
+    std::fs::write(sandbox.join("Cargo.toml"), "[package]\nname = \"empty\"\nversion = \"0.1.0\"\nedition = \"2024\"\n").unwrap();
+    std::fs::write(sandbox.join("src/main.rs"), "fn main() {}").unwrap();
+    let run = Run::new(tool("cargo-bbprof")).args(["bbprof", "run"]).env("BBPROF_ROOT", &root).in_folder(sandbox.path()).ok();
+    assert!(run.stderr.contains("counts            exact"), "{}", run.stderr);
+}
+
 /// Where the cache would be depends on where one is, so there is none.
 #[test]
 fn a_home_that_is_no_absolute_path() {

@@ -93,16 +93,16 @@ impl Context {
         };
         let selection = packages.selection(&metadata);
         let our_dir = target_dir.join("bbprof").join(cache::name_of([
-            &*rustc_plugin.to_string_lossy(),
-            &*serde_json::to_string(&(&selection, &c, &bootstrap))?,
-            &*cache::content(&installation.shim()?)?.to_string(),
+            rustc_plugin.as_os_str(),
+            serde_json::to_string(&(&selection, &c, &bootstrap))?.as_ref(),
+            cache::content(&installation.shim()?)?.to_string().as_ref(),
         ]));
         let user_wrapper =
             config.build.rustc_wrapper.as_ref().map(|wrapper| wrapper.as_os_str().to_owned()).filter(|w| !w.is_empty());
         let rustdoc = config.build.rustdoc.as_ref().map_or_else(|| "rustdoc".into(), |rustdoc| rustdoc.as_os_str().to_owned());
         let (has_c_tools, has_cxx_tools) = (c.is_some(), c.as_ref().is_some_and(|c| c.clangxx.is_some()));
         let tools = Tools::with(&ToolSettings {
-            root: installation.root.clone(),
+            root: installation.root.clone().into(),
             rustc_plugin,
             rustc: rustc_program,
             rustdoc,

@@ -158,7 +158,7 @@ fn complete(command: &mut Command, seen: &Seen) {
 }
 
 fn link_with_shim(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Result<()> {
-    let installation = Installation { root: settings.root.clone() };
+    let installation = Installation { root: settings.root.clone().into() };
     let real = seen.linker.clone().unwrap_or_else(|| "cc".into());
     let mut linker = OsString::from("-Clinker=");
     linker.push(shim::before(&installation, &real)?);

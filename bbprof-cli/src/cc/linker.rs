@@ -55,9 +55,9 @@ fn program_in(prefixes: &[OsString], clang: &Path, name: &str) -> Result<Option<
 }
 
 fn kept_answer(prefixes: &[OsString], clang: &Path, name: &str) -> Result<PathBuf> {
-    let variable = |name| std::env::var_os(name).unwrap_or_default().to_string_lossy().into_owned();
-    let mut question =
-        vec![cache::stamp(clang)?, clang.display().to_string(), name.to_owned(), variable("PATH"), variable("COMPILER_PATH")];
-    question.extend(prefixes.iter().map(|prefix| prefix.to_string_lossy().into_owned()));
-    Ok(cache::root()?.join("linker").join(cache::name_of(question.iter().map(String::as_str))))
+    let variable = |name| std::env::var_os(name).unwrap_or_default();
+    let mut question: Vec<OsString> =
+        vec![cache::stamp(clang)?, clang.into(), name.into(), variable("PATH"), variable("COMPILER_PATH")];
+    question.extend_from_slice(prefixes);
+    Ok(cache::root()?.join("linker").join(cache::name_of(&question)))
 }

@@ -38,12 +38,12 @@ pub(crate) fn clang_and_plugin(language: Language, options: &PluginOptions, is_p
     let installation = Installation::find()?;
     // Says in words when the plugin's sources are not there.
     let glue = installation.glue()?;
-    let mut question =
-        vec![cache::stamp(&path)?, path.display().to_string(), cache::stamp(&installation.plugin_library())?, options.text()];
+    let mut question: Vec<OsString> =
+        vec![cache::stamp(&path)?, path.clone().into(), cache::stamp(&installation.plugin_library())?, options.text().into()];
     for file in glue {
         question.push(cache::stamp_in_place(&file)?);
     }
-    let index = cache::root()?.join("plugin/index").join(cache::name_of(question.iter().map(String::as_str)));
+    let index = cache::root()?.join("plugin/index").join(cache::name_of(&question));
     if let Ok(answer) = std::fs::read(&index) {
         let plugin = PathBuf::from(OsString::from_vec(answer));
         if plugin.is_file() {

@@ -50,7 +50,7 @@ pub(crate) fn ensure_plugin(installation: &Installation, llvm: &Llvm, say: impl 
         parts.push(file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default());
         parts.push(cache::content(file)?.to_string());
     }
-    let folder = cache::root()?.join("plugin").join(cache::name_of(parts.iter().map(String::as_str)));
+    let folder = cache::root()?.join("plugin").join(cache::name_of(&parts));
     cache::folder_once_by_one(&folder, |folder| {
         say(&format!("compiling the plugin for LLVM {} (once; some ten seconds)", llvm.version));
         let sources: Vec<&PathBuf> = glue.iter().filter(|file| file.extension().is_some_and(|e| e == "cpp")).collect();
