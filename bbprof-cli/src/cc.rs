@@ -38,7 +38,7 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
         InUse::now().until_all_end()?;
     }
     if let (Some(profile), false) = (&arguments.weights, arguments.is_plain) {
-        arguments.options.weights = Some(frequencies_file(profile)?);
+        arguments.options.weights = Some(frequencies_file(profile, "--bbprof-weights")?);
     }
     let argv0 = argv.first().map(Path::new).unwrap_or(Path::new(""));
     let tools = ToolSettings::beside(argv0)?;

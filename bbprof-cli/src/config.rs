@@ -4,6 +4,7 @@
 
 use crate::exit::require;
 use crate::plugin::{Counters, Extra, Filters, Part, PluginOptions, Storage, path_array, path_limit};
+use crate::weights::frequencies_file;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::de::value::SeqAccessDeserializer;
@@ -67,6 +68,10 @@ pub(crate) struct Settings {
     /// Place counters by what an earlier profile (raw, merged, or a folder of them) says is hot
     #[arg(long, value_name = "PROFILE")]
     pub weights: Option<PathBuf>,
+    /// Where it stands, if in a file.
+    #[arg(skip)]
+    #[serde(skip)]
+    weights_place: Option<String>,
 }
 
 /// Of an option that is repeatable: `include = "a"` or `include = ["a", "b"]`.
@@ -124,7 +129,9 @@ impl Settings {
             (self.deps, self.deps_place) = (other.deps, other.deps_place);
         }
         self.ir = self.ir.or(other.ir);
-        self.weights = self.weights.or(other.weights);
+        if self.weights.is_none() {
+            (self.weights, self.weights_place) = (other.weights, other.weights_place);
+        }
         self.without.extend(other.without);
         self.with.extend(other.with);
         self.include.extend(other.include);
@@ -175,6 +182,7 @@ impl Settings {
             require!("{place}: {error}");
         }
         self.deps_place = self.deps.is_some().then(|| place.to_owned());
+        self.weights_place = self.weights.is_some().then(|| place.to_owned());
         Ok(self)
     }
 
@@ -205,7 +213,7 @@ impl Settings {
 
     /// What stands before the option's name in errors about them.
     pub(crate) fn before_deps(&self) -> String {
-        self.deps_place.as_ref().map_or_else(|| "--".to_owned(), |place| format!("{place}: "))
+        before(self.deps_place.as_deref())
     }
 
     /// The limit of paths, checked.
@@ -236,7 +244,8 @@ impl Settings {
 
     /// The frequencies to place counters by, as the plugin reads them.
     fn frequencies(&self) -> Result<Option<PathBuf>> {
-        self.weights.as_deref().map(crate::weights::frequencies_file).transpose()
+        let asked = before(self.weights_place.as_deref()) + "weights";
+        self.weights.as_deref().map(|profile| frequencies_file(profile, &asked)).transpose()
     }
 
     /// With relative paths taken from `folder`.
@@ -244,6 +253,11 @@ impl Settings {
         self.weights = self.weights.map(|profile| folder.join(profile));
         self
     }
+}
+
+/// What stands before an option's name in errors: the place that it was read from, if that is a file.
+fn before(place: Option<&str>) -> String {
+    place.map_or_else(|| "--".to_owned(), |place| format!("{place}: "))
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The file with the frequencies of this profile: a raw or merged one, or a folder of them.
-pub(crate) fn frequencies_file(profile: &Path) -> Result<PathBuf> {
+/// The file with the frequencies of this profile: a raw or merged one, or a folder of them. `asked` names in errors what asked for it.
+pub(crate) fn frequencies_file(profile: &Path, asked: &str) -> Result<PathBuf> {
     let profiles = &[profile.to_owned()];
     let place = cache::root()?.join("weights");
     if place.to_str().is_none_or(|path| path.contains('\n')) {
@@ -33,12 +33,12 @@ pub(crate) fn frequencies_file(profile: &Path) -> Result<PathBuf> {
     let name = profile.display();
     if profile_read.functions().any(|function| matches!(function.mode(), CounterMode::Blocks | CounterMode::Patterns)) {
         require!(
-            "--weights {name}: recorded with --counters blocks or patterns, which leave edges open; record one with --counters edges"
+            "{asked} {name}: recorded with --counters blocks or patterns, which leave edges open; record one with --counters edges"
         );
     }
     let frequencies = profile_read.frequencies();
     if frequencies.functions.is_empty() {
-        require!("--weights {name}: no function ran in it; record a run that does the usual work");
+        require!("{asked} {name}: no function ran in it; record a run that does the usual work");
     }
     let bytes = frequencies.encode();
     let file = place.join(Digest::of(&bytes).to_string());

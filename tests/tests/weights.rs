@@ -135,7 +135,15 @@ fn weights_that_cannot_be_used_are_refused_in_words() {
     let raw = sandbox.join("blocks.bbraw");
     Run::new(sandbox.join("a")).env("BBPROF_OUT", &raw).outcome().expect_code(0);
     let (code, errors) = compile("blocks.bbraw");
-    assert!(code == 2 && errors.contains("leave edges open"), "{code}: {errors}");
+    assert!(
+        code == 2 && errors.contains("--bbprof-weights blocks.bbraw: ") && errors.contains("leave edges open"),
+        "{code}: {errors}"
+    );
+    let settings = sandbox.write("bbprof.toml", "weights = \"blocks.bbraw\"\n");
+    let outcome = Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).args(["-c", "-o", "a.o"]).arg(&source).outcome();
+    let errors = outcome.expect_code(2).stderr;
+    let place = format!("{}: weights {}: recorded", settings.display(), raw.display());
+    assert!(errors.contains(&place), "{errors}");
     let bytes = std::fs::read(&raw).unwrap();
     sandbox.write("cut.bbraw", &bytes[..bytes.len() / 2]);
     let (code, errors) = compile("cut.bbraw");
