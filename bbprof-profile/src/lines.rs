@@ -59,8 +59,8 @@ pub struct SourceFunction {
 impl SourceLines {
     /// The branches of a line, each with its ways.
     pub fn branches_of(&self, line: u32) -> impl Iterator<Item = &[Outcome]> {
-        let first = |line| BranchKey { line, ..BranchKey::default() };
-        self.branches.range(first(line)..first(line + 1)).map(|(_, outcomes)| &outcomes[..])
+        let from = self.branches.range(BranchKey { line, ..BranchKey::default() }..);
+        from.take_while(move |(key, _)| key.line == line).map(|(_, outcomes)| &outcomes[..])
     }
 
     /// Forgets a line, and its branches.

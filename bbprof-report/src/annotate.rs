@@ -241,12 +241,11 @@ fn write_source(
     }
     let hottest = source.lines.range(range.clone()).map(|(_, line)| line.instructions).max().unwrap_or(0);
     let width = source.lines.range(range.clone()).map(|(_, line)| grouped(line.count).len()).max().unwrap_or(1).max(5);
-    let last = if texts.is_empty() { last_counted } else { last_counted.max(texts.len() as u32) }.min(*range.end());
-    for number in *range.start()..=last {
+    let last_text = (texts.len() as u32).min(*range.end());
+    // Behind the text, which `#line` may put far from its end, only lines with code.
+    let behind = source.lines.range(range.clone()).map(|(number, _)| *number).filter(|number| *number > last_text);
+    for number in (*range.start()..=last_text).chain(behind) {
         let line = source.lines.get(&number);
-        if texts.is_empty() && line.is_none() {
-            continue;
-        }
         let count = line.map_or_else(String::new, |line| grouped(line.count));
         // A line with at least a tenth of the hottest line's instructions is marked.
         let mark = if line.is_some_and(|line| hottest > 0 && line.instructions >= hottest.div_ceil(10)) { '*' } else { ' ' };

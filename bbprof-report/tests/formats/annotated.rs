@@ -29,6 +29,23 @@ entered 3 times, 105 instructions
     assert_eq!(text(|out| annotate(&profile, &subject, |_| Ok(SOURCE.to_owned()), PLAIN, out)), expected);
 }
 
+/// `#line` may put code anywhere.
+#[test]
+fn a_line_far_behind_the_text() {
+    let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
+    let far = leaf(&mut maker, "far", Linkage::Internal);
+    maker.module.functions[far].line = 9;
+    maker.module.locations.iter_mut().for_each(|location| location.line = u32::MAX);
+    let mut run = Run::new(&[(&maker, None)]);
+    run.walk(&maker, far, &[0, 1], 5);
+    let profile = run.profile().expect("counters fit the map");
+    let subject = find_subject(&profile, "far").expect("it is there");
+    let shown = text(|out| annotate(&profile, &subject, |_| Ok(SOURCE.to_owned()), PLAIN, out));
+    let lines: Vec<&str> = shown.lines().skip(3).collect();
+    assert!(lines[0].contains("changed since the build"), "{shown}");
+    assert_eq!((lines.len(), lines.last()), (3, Some(&"    5 * 4294967295")), "{shown}");
+}
+
 /// Compilers make functions that begin nowhere, of code that stands somewhere.
 #[test]
 fn a_function_without_a_line() {
