@@ -170,7 +170,7 @@ fn pieces_of(
         pieces.into_iter().try_for_each(|pieces| pieces?.into_iter().try_for_each(&mut *take))?;
     }
     let parts: Vec<(usize, usize)> =
-        sources.iter().enumerate().flat_map(|(file, source)| (0..source.num_parts()).map(move |part| (file, part))).collect();
+        sources.iter().enumerate().flat_map(|(file, source)| source.parts().into_iter().map(move |part| (file, part))).collect();
     for group in parts.chunks(PIECES_AT_ONCE) {
         let make = |(file, part): &(usize, usize)| pack(format!("{prefix}s{file}.{part}"), &sources[*file].part(*part));
         let pieces: Vec<io::Result<Piece>> = group.par_iter().map(make).collect();

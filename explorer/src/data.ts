@@ -31,9 +31,8 @@ export interface Index {
     lines_executed: number;
     instructions: Written;
     text_lines: number | null;
-    last_line: number;
     remark: string | null;
-    parts: number;
+    parts: number[];
   }[];
   functions: {
     name: string[];
@@ -226,11 +225,17 @@ export const partOf = (line: number) => Math.floor((line - 1) / LINES_OF_A_PART)
 
 export const loadPart = (index: Index, file: number, part: number) => piece<SourcePart>(`${index.prefix}s${file}.${part}`);
 
+/** Which of these lines of a file are shown: of its text all, and behind it, where `#line` may put code anywhere, those with code. */
+export function shownLines(file: Index["files"][0], from: number, to: number, withCode: number[]): number[] {
+  const lines: number[] = [];
+  const end = Math.min(file.text_lines ?? 0, to);
+  for (let line = from; line <= end; line++) lines.push(line);
+  const behind = withCode.filter((line) => line > end && from <= line && line <= to);
+  return lines.concat(behind.sort((a, b) => a - b));
+}
+
 /** The parts of a file that have these lines. */
 export function loadSource(index: Index, file: number, from: number, to: number): Promise<SourcePart[]> {
-  const last = index.files[file]!.parts - 1;
-  const parts: Promise<SourcePart>[] = [];
-  const end = Math.min(last, partOf(to));
-  for (let part = Math.max(0, partOf(from)); part <= end; part++) parts.push(loadPart(index, file, part));
-  return Promise.all(parts);
+  const parts = index.files[file]!.parts.filter((part) => partOf(from) <= part && part <= partOf(to));
+  return Promise.all(parts.map((part) => loadPart(index, file, part)));
 }

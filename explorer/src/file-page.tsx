@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { add, digits, percent, read, type Count } from "./count";
-import { loadPart, partOf, type SourcePart } from "./data";
+import { loadPart, partOf, shownLines, type SourcePart } from "./data";
 import { heat } from "./heat";
 import type { Model } from "./model";
 import { clip } from "./names";
@@ -26,10 +26,10 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
   const file = model.index.files[id];
   const [parts, setParts] = useState<Map<number, SourcePart>>(new Map());
   const [error, setError] = useState<string | null>(null);
-  // Parts are loaded when they come into view; without a text, all, since only they tell which lines there are.
+  // Parts are loaded when they come into view; those behind the text all, since only they tell which lines there are.
   const wanted = useRef(new Set<number>());
   const want = (part: number) => {
-    if (!file || part < 0 || part >= file.parts || wanted.current.has(part)) return;
+    if (!file?.parts.includes(part) || wanted.current.has(part)) return;
     wanted.current.add(part);
     loadPart(model.index, id, part).then(
       (data) => setParts((old) => new Map(old).set(part, data)),
@@ -37,8 +37,9 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
     );
   };
   useEffect(() => {
-    if (file?.text_lines === null) for (let part = 0; part < file.parts; part++) want(part);
-    else want(partOf(selected ?? 1));
+    want(partOf(selected ?? 1));
+    const end = partOf(file?.text_lines ?? 0);
+    for (const part of file?.parts ?? []) if (part >= end) want(part);
   }, [id]);
   const text = useMemo(() => new Lines(parts.values()), [parts]);
   const lines = useMemo(() => {
@@ -63,9 +64,8 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
   const rows = useMemo(() => {
     if (!file) return [];
     const rows: FileRow[] = [];
-    for (let line = 1; line <= file.last_line; line++) {
+    for (const line of shownLines(file, 1, Infinity, [...lines.keys()])) {
       const counts = lines.get(line);
-      if (file.text_lines === null && !counts) continue;
       rows.push({ kind: "line", line });
       if (counts && open.has(line)) {
         const stands = [...counts.stands].sort((a, b) => Number(b[3]) - Number(a[3]));
@@ -75,7 +75,7 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
     }
     return rows;
   }, [lines, open, file]);
-  const reveal = useMemo(() => (selected === null ? null : rows.findIndex((row) => row.line === selected)), [selected, rows.length > 0]);
+  const reveal = useMemo(() => (selected === null ? null : rows.findIndex((row) => row.line === selected)), [selected, rows]);
   const longest = useRef(0);
   if (!file) return <main class="page"><h1>No file {id}</h1></main>;
   const whole = read(file.instructions);

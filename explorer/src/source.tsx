@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { digits, percent, signed, subtract, type Count } from "./count";
+import { shownLines } from "./data";
 import { blocksOfLine, lineKey, type FunctionModel, type LineCounts, type Piece, type Section } from "./function-model";
 import { heat } from "./heat";
 import type { Model } from "./model";
@@ -194,10 +195,10 @@ function makeRows(model: Model, fn: FunctionModel, open: Set<number>, split: Set
       return;
     }
     if (file.remark) rows.push({ kind: "remark", text: file.remark });
-    for (let line = section.from; line <= section.to; line++) {
+    const withCode = fn.data.lines.flatMap(([of, lines]) => (of === section.file ? lines.map(([line]) => line) : []));
+    for (const line of shownLines(file, section.from, section.to, withCode)) {
       const key = lineKey(section.file, line);
       const counts = fn.lines.get(key);
-      if (file.text_lines === null && !counts) continue;
       rows.push({ kind: "line", section, line, counts });
       if (counts && split.has(key)) {
         counts.pieces.forEach((piece, at) => {

@@ -348,6 +348,39 @@ fn changed_and_missing_sources_are_said() {
     assert_no_complaint(&browser);
 }
 
+/// `#line` may put code anywhere: behind the text, and in files that are none.
+#[test]
+fn lines_far_behind_the_text() {
+    let sandbox = Sandbox::new("html-far");
+    let text = "int far(int), other(int);\nint main(void) {\n  return far(1) + other(2) - 11;\n}\n\
+                int far(int x) {\n#line 4294967290\n  if (x > 2)\n    return 5;\n  return x + 1;\n}\n\
+                #line 4294967290 \"x.y\"\nint other(int x) {\n  return x + 7;\n}\n";
+    let (source, program, raw) = (sandbox.write("far.c", text), sandbox.join("far"), sandbox.join("far.bbraw"));
+    Run::new(tool("bbprof-cc")).args(["-g", "-O0", "-o"]).arg(&program).arg(&source).ok();
+    Run::new(&program).env("BBPROF_OUT", &raw).ok();
+    let mut browser = Browser::start();
+    browser.look(1400, 900, false);
+    let numbers = "[...document.querySelectorAll('.line-row .number')].map((number) => number.textContent).join()";
+    let behind = "4294967290,4294967291,4294967292,4294967293";
+    for (name, options) in [("page.html", &["--single-file"][..]), ("folder", &[][..])] {
+        let page = export(&sandbox, &raw, name, options);
+        browser.open(&page, "#/functions");
+        search_for(&mut browser, "far");
+        browser.wait("its lines", &format!("{numbers} === '5,6,7,8,9,10,11,12,13,14,{behind}'"));
+        browser.click(".crumbs a");
+        browser.wait("the file's", &format!("{numbers} === '1,2,3,4,5,6,7,8,9,10,11,12,13,14,{behind}'"));
+        // A link to a line that is known when its part is there.
+        let hash = browser.text("location.hash").replace("/5", "/4294967293");
+        browser.open(&page, &hash);
+        browser.wait("the line", "document.querySelector('.line-row.marked .count')?.textContent === '1'");
+        search_for(&mut browser, "other");
+        browser.wait("lines without a text", &format!("{numbers} === '4294967290,4294967291'"));
+    }
+    let pieces = std::fs::read_dir(sandbox.join("folder/data")).expect("pieces").count();
+    assert!(pieces < 20, "{pieces} pieces");
+    assert_no_complaint(&browser);
+}
+
 #[test]
 fn counts_beyond_2_to_the_53_keep_every_digit() {
     let sandbox = Sandbox::new("html-large");

@@ -89,11 +89,10 @@ struct FileData<'p> {
     instructions: Count,
     /// Lines of the text; `None` when it could not be read.
     text_lines: Option<usize>,
-    /// The last line that is shown: of the text, or with code.
-    last_line: usize,
     /// What is to be said of the text: why it is missing, or that it was changed.
     remark: Option<&'p str>,
-    parts: usize,
+    /// The numbers of its parts, ascending: where neither text nor code is, there is none.
+    parts: Vec<usize>,
 }
 
 /// The table, by column.
@@ -287,9 +286,8 @@ impl<'p> FileData<'p> {
             lines_executed: lines.clone().filter(|line| line.count > 0).count(),
             instructions: Count(lines.map(|line| line.instructions).sum()),
             text_lines: source.text.as_ref().map(|text| text.num_lines()),
-            last_line: source.num_lines(),
             remark: source.remark.as_deref(),
-            parts: source.num_parts(),
+            parts: source.parts(),
         }
     }
 }

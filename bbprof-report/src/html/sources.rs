@@ -122,19 +122,22 @@ impl<'p> Source<'p> {
         source
     }
 
-    /// Number of lines that are shown.
-    pub(super) fn num_lines(&self) -> usize {
-        let last = self.counts.and_then(|counts| counts.lines.keys().next_back()).map_or(0, |line| *line as usize);
-        self.text.as_ref().map_or(0, Text::num_lines).max(last)
-    }
-
-    pub(super) fn num_parts(&self) -> usize {
-        self.num_lines().div_ceil(LINES_OF_A_PART)
+    /// Those with text or code: `#line` may put code far behind the text.
+    pub(super) fn parts(&self) -> Vec<usize> {
+        let mut parts: Vec<usize> = (0..self.text.as_ref().map_or(0, Text::num_lines).div_ceil(LINES_OF_A_PART)).collect();
+        for line in self.counts.iter().flat_map(|counts| counts.lines.keys()) {
+            let part = (*line as usize).saturating_sub(1) / LINES_OF_A_PART;
+            if parts.last().is_none_or(|last| *last < part) {
+                parts.push(part);
+            }
+        }
+        parts
     }
 
     pub(super) fn part(&self, part: usize) -> Part<'_> {
-        let (begin, end) = (part * LINES_OF_A_PART + 1, (part + 1) * LINES_OF_A_PART + 1);
-        let range = begin as u32..end as u32;
+        let first_line = part * LINES_OF_A_PART + 1;
+        let of_line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        let range = of_line(first_line)..=of_line((part + 1) * LINES_OF_A_PART);
         let stands = |line: u32| {
             let list = self.stands.get(&line).map_or(&[][..], Vec::as_slice);
             list.iter()
@@ -148,13 +151,14 @@ impl<'p> Source<'p> {
             (*line, function.last_line, name, Count(function.entries), Count(function.inlined))
         };
         Part {
-            first_line: begin,
+            first_line,
             text: self.text.as_ref().map(|text| text.part(part)),
             lines: self.counts.map(|counts| counts.lines.range(range.clone()).map(line).collect()).unwrap_or_default(),
             functions: self
                 .counts
                 .map(|counts| {
-                    counts.functions.range((range.start, String::new())..(range.end, String::new())).map(function).collect()
+                    let from = counts.functions.range((*range.start(), String::new())..);
+                    from.take_while(|((line, _), _)| range.contains(line)).map(function).collect()
                 })
                 .unwrap_or_default(),
         }
