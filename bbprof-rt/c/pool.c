@@ -46,12 +46,6 @@ void pool_running_path(const struct process *process, uint32_t pid, uint64_t beg
     text_add(&text, process->pool_path + process->pool_at);
 }
 
-static bool is_at(int file, const char *path) {
-    struct file_identity here, there;
-    return platform_identify(file, &here) == 0 && platform_identify_path(path, &there) == 0 && here.device == there.device &&
-           here.inode == there.inode;
-}
-
 /* The lock's file; below zero: who has it does not give it back, or it cannot be had. */
 static int lock(struct process *process, bool patient) {
     const char *path = with_suffix(process->pool_path, process->path_scratch[0], LOCK_SUFFIX);
@@ -66,7 +60,7 @@ static int lock(struct process *process, bool patient) {
             waited += pause;
             pause = pause * 3 / 2 < LONGEST_PAUSE_NS ? pause * 3 / 2 : LONGEST_PAUSE_NS;
         }
-        if (why == 0 && is_at(file, path))
+        if (why == 0 && file_is_at(file, path))
             return file;
         platform_close(file);
         if (why != 0 || waited >= PATIENCE_NS)
@@ -176,21 +170,32 @@ static const char *number_in(const char *text, unsigned base, uint64_t *value) {
     }
 }
 
-/* Is this the name of a running process's file? */
-static bool read_name(const struct process *process, const char *name, uint64_t *pid, uint64_t *begun_ns) {
+/* `.tmp`, the process, and a number where it was not the first name tried. */
+static bool is_temporary_suffix(const char *suffix) {
+    uint64_t number;
+    if (!text_starts_with(suffix, TEMPORARY_SUFFIX))
+        return false;
+    const char *digits = suffix + text_length(TEMPORARY_SUFFIX), *next = number_in(digits, 10, &number);
+    if (next != digits && *next == '-')
+        next = number_in(digits = next + 1, 10, &number);
+    return next != digits && *next == '\0';
+}
+
+/* What stands behind the name of a running process's file; NULL = it is no such name. */
+static const char *read_name(const struct process *process, const char *name, uint64_t *pid, uint64_t *begun_ns) {
     const char *base = text_base_name(process->pool_path);
     size_t stem = process->pool_at - (size_t)(base - process->pool_path);
     for (size_t i = 0; i < stem; i++)
         if (name[i] != base[i])
-            return false;
+            return NULL;
     if (name[stem] != '_' || name[stem + 1] != 'r')
-        return false;
+        return NULL;
     const char *next = number_in(name + stem + 2, 10, pid);
     if (*next != '-')
-        return false;
+        return NULL;
     const char *begin = next + 1;
     next = number_in(begin, 16, begun_ns);
-    return next - begin == BEGIN_DIGITS && text_equals(next, base + stem);
+    return next - begin == BEGIN_DIGITS && text_starts_with(next, base + stem) ? next + text_length(base + stem) : NULL;
 }
 
 /* The same process executes another program now: nothing more comes from what it was before. */
@@ -199,11 +204,33 @@ static bool is_before_exec(const struct process *process, const struct raw_heade
            ((uint32_t)header->fate & 0xff) == FATE_EXEC;
 }
 
+static bool is_gone(const struct process *process, uint64_t pid, uint64_t begun_ns) {
+    return pid == (uint32_t)process->pid ? begun_ns != process->begun_ns : platform_process_is_gone((int32_t)pid);
+}
+
 /* Is this the file of a process that is gone, or of what this one was before? */
 static bool is_left(const struct process *process, const char *name, uint64_t *pid, uint64_t *begun_ns) {
-    if (!read_name(process, name, pid, begun_ns))
-        return false;
-    return *pid == (uint32_t)process->pid ? *begun_ns != process->begun_ns : platform_process_is_gone((int32_t)*pid);
+    const char *behind = read_name(process, name, pid, begun_ns);
+    return behind != NULL && *behind == '\0' && is_gone(process, *pid, *begun_ns);
+}
+
+/* Removes what a process has left that was killed while it began. Who still begins, in another namespace, holds the lock. */
+static void remove_unpublished(struct process *process, const char *name) {
+    uint64_t pid, begun_ns;
+    const char *behind = read_name(process, name, &pid, &begun_ns);
+    if (behind == NULL || !is_temporary_suffix(behind) || !is_gone(process, pid, begun_ns))
+        return;
+    char *path = process->sweep_path;
+    size_t folder = (size_t)(text_base_name(process->pool_path) - process->pool_path);
+    struct text text = text_in(path, PATH_BYTES);
+    text_add_bytes(&text, process->pool_path, folder);
+    text_add(&text, name);
+    int file = text.cut ? -ENAMETOOLONG : platform_open(path, OPEN_UPDATE);
+    if (file < 0)
+        return;
+    if (platform_lock(file) == 0 && file_is_at(file, path))
+        platform_remove(path);
+    platform_close(file);
 }
 
 static void count_one(void *context, const char *name) {
@@ -217,6 +244,7 @@ static void sweep_one(void *context, const char *name) {
     struct process *process = sweep->process;
     uint64_t pid, begun_ns;
     struct raw_header header;
+    remove_unpublished(process, name);
     if (sweep->left == 0 || !is_left(process, name, &pid, &begun_ns))
         return;
     pool_running_path(process, (uint32_t)pid, begun_ns, process->sweep_path, PATH_BYTES);

@@ -25,6 +25,7 @@
 #define entry_of_segment bbprof_entry_of_segment
 #define entry_of_waits bbprof_entry_of_waits
 #define entry_seal bbprof_entry_seal
+#define file_is_at bbprof_file_is_at
 #define fork_begin_child bbprof_fork_begin_child
 #define fork_in_child bbprof_fork_in_child
 #define fork_in_parent bbprof_fork_in_parent

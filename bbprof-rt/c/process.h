@@ -256,8 +256,11 @@ void segments_sum(const struct process *process, const struct image *image, enum
 uint64_t segments_total(const struct image *image, enum bank bank);
 
 /* replace.c: files are made under a temporary name, which goes to `temporary`, and renamed when they are whole. */
+#define TEMPORARY_SUFFIX ".tmp" /* then the process's number, and, where that was taken, another */
 int replace_begin(struct process *process, const char *path, char *temporary, size_t size);
 int replace_finish(const char *temporary, const char *path);
+/* Does the path lead to this open file? */
+bool file_is_at(int file, const char *path);
 
 /* path_table.c */
 /* 2^64 over the golden ratio: products of neighbours lie far apart. */

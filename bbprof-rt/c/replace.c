@@ -26,12 +26,23 @@ static int may_replace(const char *path) {
     return 0;
 }
 
+bool file_is_at(int file, const char *path) {
+    struct file_identity here, there;
+    return platform_identify(file, &here) == 0 && platform_identify_path(path, &there) == 0 && here.device == there.device &&
+           here.inode == there.inode;
+}
+
+/* Others of the pool remove files of this kind that nobody holds, but not this one any more, if it is still there. Where there are no locks, they remove none. */
+static bool is_held(int file, const char *temporary) {
+    return platform_lock(file) != -EWOULDBLOCK && file_is_at(file, temporary);
+}
+
 int replace_begin(struct process *process, const char *path, char *temporary, size_t size) {
     int why = may_replace(path);
     for (unsigned number = 0; why == 0 && number < TEMPORARY_NAMES_TRIED; number++) {
         struct text text = text_in(temporary, size);
         text_add(&text, path);
-        text_add(&text, ".tmp");
+        text_add(&text, TEMPORARY_SUFFIX);
         text_add_number(&text, (uint64_t)process->pid);
         if (number > 0) {
             text_add(&text, "-");
@@ -40,7 +51,9 @@ int replace_begin(struct process *process, const char *path, char *temporary, si
         if (text.cut)
             return -ENAMETOOLONG;
         int file = platform_open(temporary, OPEN_CREATE);
-        if (file != -EEXIST)
+        if (file >= 0 && process->pool_at != 0 && !is_held(file, temporary))
+            platform_close(file);
+        else if (file != -EEXIST)
             return file;
     }
     return why != 0 ? why : -EEXIST;

@@ -347,6 +347,35 @@ fn killed_while_loading() {
     assert_eq!(steps(&sandbox), 4 * CALLS);
 }
 
+/// Killed before their files had their names: nothing was counted in these yet.
+#[test]
+fn killed_at_their_begin() {
+    let sandbox = built();
+    run(&sandbox, &["4", "killed at its begin", "one"]).expect_code(0);
+    assert_eq!(pool(&sandbox).1, [(Fate::Exit { status: Some(0) }, 1), (Fate::Exec, 4)]);
+    assert_eq!(std::fs::read_dir(sandbox.join("raw")).unwrap().count(), 2, "the pool and its lock");
+    assert_eq!(steps(&sandbox), 5 * CALLS);
+}
+
+/// A process elsewhere, whose number means nothing here, holds its file while it begins; and what only looks like such a file stays.
+#[test]
+fn beginning_elsewhere() {
+    let sandbox = built();
+    run(&sandbox, &["0"]).expect_code(0);
+    let (pool, _) = pool(&sandbox);
+    let name = pool.file_stem().unwrap().to_str().unwrap();
+    // Greater than any process's number.
+    let file = |suffix: &str| sandbox.join(format!("raw/{name}_r4194305-0123456789abcdef.bbraw{suffix}"));
+    let (begins, others) = (file(".tmp7-1"), [".tmp7-", ".tmp7x", ".tmp", ".tmpx", ".tm"].map(file));
+    others.iter().chain([&begins]).for_each(|path| std::fs::write(path, "").unwrap());
+    let held = Run::new("flock").arg(&begins).args(["./pool", "0"]).env("BBPROF_OUT", "raw/%m.bbraw");
+    held.in_folder(sandbox.path()).outcome().expect_code(0);
+    assert!(begins.exists());
+    run(&sandbox, &["0"]).expect_code(0);
+    assert!(!begins.exists() && others.iter().all(|path| path.exists()));
+    assert_eq!(steps(&sandbox), 3 * CALLS);
+}
+
 /// On a disk with room for some: each process is counted, or has said that it is not.
 #[test]
 fn a_disk_that_fills() {
