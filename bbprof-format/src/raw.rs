@@ -39,7 +39,9 @@
 //!               a guarded word
 //!    128     8  number of processes that were forked from this one, and from those, without a file of their own: what they counted is lost; a
 //!               guarded word
-//!    136    56  zero
+//!    136     8  why counts are in memory, so that some may be missing here: 1 = the file had no room, 2 = counters could not be mapped to it; added up;
+//!               a guarded word
+//!    144    48  zero
 //!    192   ...  log: entries of 64 bytes, to an entry of kind 0 (running) or "END." (complete)
 //! ```
 //! A guarded word is a 32-bit value and, above it, its complement: one atomic store, and damage shows.
@@ -54,8 +56,8 @@
 //!         role (u32: 0 = counts, 1 and 2 = baselines: the counts at the last `bbprof_reset`), zero (u32), zero (24)
 //! "HASH"  image (u32), bytes of a record (u32), offset (u64), records (u64), zero (32)
 //! "FATE"  of processes in a pool, the same for each of them: fate (u32), threads that waited (u32), then how many processes these are (u64), then
-//!         interrupted activations (u32), resets (u32), what ran at the last of them (u32), forked processes without a file (u32), all as the header
-//!         of each had it; zero (24).
+//!         interrupted activations (u32), resets (u32), what ran at the last of them (u32), forked processes without a file (u32),
+//!         why counts were in memory (u32), all as the header of each had it; zero (20).
 //!         What "WAIT" and "NOTE" entries behind it say, up to the next "FATE", is also true of each of these processes
 //! "WAIT"  the sum of all counts in the file, modulo 2^64, while the other threads waited (u64; in a pool 0: it was that of the process's file when that
 //!         was added, or 1: it was not), zero (4), then 11 times: number of the system call (u16, 65,535 = various ones), how many waited in
@@ -95,7 +97,7 @@ mod write;
 use crate::kind::Kind;
 use crate::{BuildId, Digest, HashedPath};
 
-pub use ending::{Ending, Fate, signal_name};
+pub use ending::{Ending, Fate, InMemory, signal_name};
 pub use identity::{Extent, Head, Identity};
 pub use unseen::Unseen;
 pub use waits::Waits;
@@ -103,7 +105,7 @@ pub use waits::Waits;
 /// First bytes of a raw profile.
 pub const MAGIC: &[u8; 8] = b"BBPROFRW";
 /// Version written and read here.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// File name extension.
 pub const EXTENSION: &str = "bbraw";
 

@@ -103,6 +103,13 @@ fn caveat(raw: &Ending, number: u64) -> Option<String> {
                 .push(format!("{children} processes that were forked here could not write profiles: what they executed is lost, or, where there was no memory for their counters either, is counted here"));
         }
     }
+    if raw.in_memory.no_room {
+        reasons.push("the file could not grow: some counts were kept in memory only, and may be missing".to_owned());
+    }
+    if raw.in_memory.not_mapped {
+        reasons
+            .push("some counters could not be mapped to the file: counts were kept in memory only, and may be missing".to_owned());
+    }
     reasons.extend(raw.notes.iter().cloned());
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }

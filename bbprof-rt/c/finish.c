@@ -13,24 +13,33 @@ static bool name_is_taken(struct process *process) {
     return true;
 }
 
-/* Counts that are only in memory go to the file. Those of threads that go on counting do at the very end only: the memory goes with the process. */
-static void rescue(struct process *process, bool others_count, bool is_end) {
+/* Counts that are only in memory go to the file. Those of threads that go on counting do at the very end only: the memory goes with the process. The file says
+ * no more that some may be missing if all are there and none will be in memory: of others, or of handlers that the caller may still run. */
+static void rescue(struct process *process, bool others_count, bool is_end, bool counts_on) {
     int32_t self = platform_thread_id();
+    bool is_all = !others_count;
     others_count = others_count && !is_end;
     for (struct image *image = process->images; image != NULL; image = image->next) {
-        path_tables_rescue(process, image, others_count);
+        if (!path_tables_rescue(process, image, others_count))
+            is_all = false;
         for (int bank = 0; bank < NUM_BANKS; bank++) {
             struct segment *first = image->segments[bank];
             for (struct segment *segment = first; segment != NULL; segment = segment->next) {
                 if (segment->role != ROLE_COUNTS || (others_count && segment->owner != self && segment->owner != THREAD_NONE))
                     continue;
-                if (segment->aside != NULL && (segment->owner == self || bank == BANK_GLOBAL))
+                bool is_own = segment->owner == self || bank == BANK_GLOBAL;
+                if (segment->aside != NULL && is_own)
                     counters_move(segment->view, segment->aside, image->counters[bank]);
                 if (segment->offset == 0 && first->offset != 0)
                     counters_move(first->view, segment->view, image->counters[bank]);
+                bool is_moved = first->offset != 0 && (segment->aside == NULL || is_own);
+                bool is_in_use = counts_on && ((segment->offset == 0 && segment->owner == self) || segment->aside != NULL);
+                is_all = is_all && is_moved && !is_in_use;
             }
         }
     }
+    if (is_all)
+        raw_tell_none_in_memory(process);
 }
 
 /* Threads that nobody told us of count in plain memory, which goes with them. */
@@ -82,7 +91,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) && process->pool_at == 0 &&
                  !(handlers_count && is_small(process)) && snapshot_save(process, fate, status, 0, process->raw.path, NULL) == 0;
     if (process->raw.in_use && !saved) {
-        rescue(process, others != 0, true);
+        rescue(process, others != 0, true, handlers_count);
         note_strangers(process, others);
         raw_set_fate(process, fate, status, others_running_at_end(process, running));
         if (handlers_count)
@@ -133,7 +142,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
     thread_absorb_own_bank(process);
     int others = others_alive(process);
     if (process->raw.in_use)
-        rescue(process, others != 0, for_good);
+        rescue(process, others != 0, for_good, true);
     note_strangers(process, others);
     if (for_good && others != 0)
         pool_help(process);
@@ -166,6 +175,7 @@ void process_revoke(struct process *process, enum raw_fate fate) {
     process_lock(process);
     if (process->announced == fate) {
         process->announced = FATE_NOT_SEEN;
+        raw_tell_in_memory(process, 0);
         raw_set_fate(process, FATE_NOT_SEEN, 0, 0);
         raw_set_waiting(process, 0);
     }

@@ -119,6 +119,7 @@ static void rehouse(struct process *process, struct image *image, enum bank bank
         if (raw_map_over(process, segment->place, segment->view, offset, num_bytes) != 0) {
             segment->aside = segment->place;
             segment->place = NULL;
+            raw_tell_in_memory(process, IN_MEMORY_NOT_MAPPED);
         }
     } else if (segment->place != NULL) {
         /* The TLS of a thread that is not in the child; libc will use its stack again. */
@@ -176,11 +177,11 @@ void fork_begin_child(struct process *process) {
     process->is_fork_child = true;
     process->has_threads = false;
     process->noted_for_good = 0;
-    process->has_complained = process->has_noted_aside = process->has_noted_growth = process->has_noted_strangers = false;
+    process->has_complained = process->has_noted_strangers = false;
     process->finished = false;
     process->announced = FATE_NOT_SEEN;
     process->expected.fate = FATE_NOT_SEEN;
-    process->interrupted = process->left = 0;
+    process->interrupted = process->left = process->in_memory = 0;
     process->baseline = process->resets = 0;
     uint32_t interrupted = handlers_running(process);
     process->at_reset = at_beginning(0, interrupted);

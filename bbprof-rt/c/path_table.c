@@ -143,8 +143,7 @@ static void rehouse(struct process *process, const struct image *image, struct p
         platform_map_fresh(from, chunk->num_bytes);
         for (uint32_t i = 0; i < chunk->used && records != NULL; i++)
             from[i] = records[i];
-        entries_of_note("There was no room for the paths that were known at the fork: their counts are here only if an exit was seen.",
-                        raw_log, process);
+        raw_tell_in_memory(process, IN_MEMORY_NOT_MAPPED);
     } else {
         tell(process, image, chunk, offset);
     }
@@ -184,12 +183,14 @@ static uint64_t *counter_of(const struct image *image, const struct raw_path *pa
     return image->segments[is_tls ? BANK_TLS : BANK_GLOBAL]->view + (is_tls ? counter : counter - image->counters[BANK_TLS]);
 }
 
-void path_tables_rescue(const struct process *process, struct image *image, bool others_count) {
+bool path_tables_rescue(const struct process *process, struct image *image, bool others_count) {
     int32_t self = platform_thread_id();
+    bool is_none = true;
     for (struct path_table *table = image->path_tables; table != NULL; table = table->next) {
         if (others_count && table->owner != self && table->owner != THREAD_NONE)
             continue;
         for (struct path_chunk *chunk = table->chunks; chunk != NULL; chunk = chunk->next) {
+            is_none = is_none && chunk->in_file;
             for (uint32_t i = 0; i < chunk->used && !chunk->in_file; i++) {
                 struct raw_path *path = &chunk->records[i];
                 uint64_t before = process->baseline == 0 ? 0 : path->baseline[process->baseline - ROLE_BASELINE_1];
@@ -198,6 +199,7 @@ void path_tables_rescue(const struct process *process, struct image *image, bool
             }
         }
     }
+    return is_none;
 }
 
 uint64_t path_tables_freeze(struct image *image) {

@@ -159,6 +159,7 @@ static int fill_header(struct sum *sum) {
     header->resets = raw_guarded(0);
     header->at_reset = raw_guarded(0);
     header->lost_children = raw_guarded(0);
+    header->in_memory = raw_guarded(0);
     return threads > UINT32_MAX ? -EOVERFLOW : 0;
 }
 

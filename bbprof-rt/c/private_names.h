@@ -202,6 +202,8 @@
 #define raw_set_threads bbprof_raw_set_threads
 #define raw_set_waiting bbprof_raw_set_waiting
 #define raw_tell bbprof_raw_tell
+#define raw_tell_in_memory bbprof_raw_tell_in_memory
+#define raw_tell_none_in_memory bbprof_raw_tell_none_in_memory
 #define replace_begin bbprof_replace_begin
 #define replace_finish bbprof_replace_finish
 #define schedule_read bbprof_schedule_read

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 20u
+#define PROCESS_ABI 21u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -125,7 +125,7 @@ struct process {
     bool has_program; /* it was begun by the program, which no dlclose takes away */
     bool has_threads; /* pthread_create or thrd_create made one, as far as a program's runtime was told */
     uint32_t noted_for_good; /* a bit for each `enum note_for_good` */
-    bool has_complained, has_noted_aside, has_noted_growth, has_noted_strangers;
+    bool has_complained, has_noted_strangers;
     bool finished;
     uint32_t announced; /* enum raw_fate: the end that the process announced last */
     struct expected_end expected;
@@ -135,6 +135,7 @@ struct process {
     uint64_t parked_bytes; /* of all segments */
     uint32_t interrupted; /* activations of the ending thread that handlers interrupted which still run */
     uint32_t left;        /* those that no handler returned to, and none will */
+    uint32_t in_memory;   /* of enum raw_in_memory: counts are there, or were */
     int dump_signal;         /* 0 = none */
     uint64_t dump_period_ns; /* 0 = none */
     int32_t helper;          /* thread that dumps periodically, 0 = none */
@@ -276,8 +277,8 @@ void path_tables_reset(struct image *image, enum raw_role role);
 /* In a fork's child: all tables are empty; the forking thread keeps its own, and its records, without counts, if it was interrupted. */
 void path_tables_restart(struct process *process, struct image *image, bool interrupted);
 /* What is only in memory is added to the counters in the file that stand for its functions: the reader names these, and how much it was. Not of
- * threads that go on counting. */
-void path_tables_rescue(const struct process *process, struct image *image, bool others_count);
+ * threads that go on counting. True: there is no such path. */
+bool path_tables_rescue(const struct process *process, struct image *image, bool others_count);
 /* The sum of all counts, those before a reset, too. */
 uint64_t path_tables_total(const struct image *image);
 /* How many records there are; those that come later are not among them. */
@@ -316,6 +317,10 @@ void raw_set_fate(struct process *process, enum raw_fate fate, int status, int l
 void raw_set_baseline(struct process *process, uint32_t baseline, uint32_t at_reset);
 void raw_set_interrupted(struct process *process, uint32_t interrupted);
 void raw_set_threads(struct process *process, uint32_t threads);
+/* Somebody begins to count in memory, for this reason or, where it is 0, for those of before: from now on counts may be missing in the file. */
+void raw_tell_in_memory(struct process *process, uint32_t kinds);
+/* All of them are in the file. */
+void raw_tell_none_in_memory(struct process *process);
 /* A child that was forked from the process of this header has no file. */
 void raw_note_lost_child(struct raw_header *header);
 void raw_fill_header(struct raw_header *header, const struct process *process, const char *state, uint64_t length_bytes);

@@ -142,7 +142,7 @@ static int check_header(struct raw_contents *contents) {
         header->check != raw_checksum(RAW_CHECKSUM_SEED, header, offsetof(struct raw_header, check)))
         return -EBADMSG;
     const uint64_t words[] = {header->waiting,     header->fate,   header->baseline, header->threads,
-                              header->interrupted, header->resets, header->at_reset, header->lost_children};
+                              header->interrupted, header->resets, header->at_reset, header->lost_children, header->in_memory};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!raw_is_guarded(words[i]))
             return -EBADMSG;

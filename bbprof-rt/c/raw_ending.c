@@ -27,6 +27,7 @@ int ending_of_process(struct raw_contents *contents) {
     entry.fate.resets = (uint32_t)header->resets;
     entry.fate.at_reset = (uint32_t)header->at_reset;
     entry.fate.lost_children = (uint32_t)header->lost_children;
+    entry.fate.in_memory = (uint32_t)header->in_memory;
     return ending_begin(contents, &entry);
 }
 
@@ -102,7 +103,8 @@ int ending_compare_sum(struct raw_contents *contents) {
 bool ending_is_exact(const struct told_ending *ending) {
     uint32_t fate = ending->fate.fate.fate, kind = fate & 0xff;
     return kind != FATE_NOT_SEEN && kind != FATE_SIGNAL && fate >> 16 == 0 && ending->fate.fate.interrupted == 0 &&
-           ending->fate.fate.at_reset == 0 && ending->fate.fate.lost_children == 0 && ending->notes == NULL && (ending->fate.fate.waiting == 0 || ending->waits.waits.counted == 0);
+           ending->fate.fate.at_reset == 0 && ending->fate.fate.lost_children == 0 && ending->fate.fate.in_memory == 0 &&
+           ending->notes == NULL && (ending->fate.fate.waiting == 0 || ending->waits.waits.counted == 0);
 }
 
 static bool words_equal(const struct raw_entry *a, const struct raw_entry *b) {

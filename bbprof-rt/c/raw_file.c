@@ -39,6 +39,7 @@ void raw_fill_header(struct raw_header *header, const struct process *process, c
     header->resets = raw_guarded(process->resets);
     header->at_reset = raw_guarded(process->at_reset);
     header->lost_children = process->raw.in_use ? __atomic_load_n(&process->raw.header->lost_children, __ATOMIC_RELAXED) : raw_guarded(0);
+    header->in_memory = raw_guarded(0);
     for (size_t i = 0; i < sizeof header->zeros / sizeof *header->zeros; i++)
         header->zeros[i] = 0;
 }
@@ -221,10 +222,7 @@ uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *off
         } else {
             process_complain(process, "cannot extend ", process->raw.path, platform_error_text(why),
                              "some counts are lost if the program does not end by exit");
-            if (!process->has_noted_growth)
-                entries_of_note("The file could not grow: some counts were kept in memory only, they are here only if an exit was seen.",
-                                raw_log, process);
-            process->has_noted_growth = true;
+            raw_tell_in_memory(process, IN_MEMORY_NO_ROOM);
         }
     }
     return platform_map_shared(-1, 0, num_bytes, &why);
@@ -346,6 +344,17 @@ void raw_set_threads(struct process *process, uint32_t threads) {
     process->threads = threads;
     if (process->raw.in_use)
         set(&process->raw.header->threads, threads);
+}
+
+void raw_tell_in_memory(struct process *process, uint32_t kinds) {
+    process->in_memory |= kinds;
+    if (process->raw.in_use)
+        set(&process->raw.header->in_memory, process->in_memory);
+}
+
+void raw_tell_none_in_memory(struct process *process) {
+    if (process->raw.in_use)
+        set(&process->raw.header->in_memory, 0);
 }
 
 /* Several children may be about to say so, while the process counts on. */

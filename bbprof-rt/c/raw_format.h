@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define RAW_MAGIC "BBPROFRW"
-#define RAW_VERSION 7u
+#define RAW_VERSION 8u
 #define RAW_STATE_RUNNING "RUN "
 #define RAW_STATE_COMPLETE "DONE"
 #define RAW_PAGE_BYTES 4096u
@@ -33,7 +33,8 @@ struct raw_header {
     uint64_t resets;
     uint64_t at_reset;
     uint64_t lost_children;
-    uint64_t zeros[7];
+    uint64_t in_memory; /* of enum raw_in_memory */
+    uint64_t zeros[6];
 };
 _Static_assert(sizeof(struct raw_header) == 192, "HEADER_BYTES");
 _Static_assert(offsetof(struct raw_header, length_bytes) == 40 && offsetof(struct raw_header, fate) == 64, "header");
@@ -51,6 +52,8 @@ enum raw_fate {
     FATE_POOL,       /* the log tells those of many processes */
     FATE_SIGNAL,     /* told by who had started it and waited for it; never by the runtime */
 };
+/* Why counts are in memory only. */
+enum raw_in_memory { IN_MEMORY_NO_ROOM = 1, IN_MEMORY_NOT_MAPPED = 2 };
 enum raw_role { ROLE_COUNTS, ROLE_BASELINE_1, ROLE_BASELINE_2 };
 
 struct raw_entry {
@@ -81,8 +84,8 @@ struct raw_entry {
         struct {
             uint32_t fate, waiting; /* as in the header of each of them, like what follows */
             uint64_t processes;
-            uint32_t interrupted, resets, at_reset, lost_children;
-            uint64_t zeros[3];
+            uint32_t interrupted, resets, at_reset, lost_children, in_memory, zero;
+            uint64_t zeros[2];
         } fate;
         struct {
             uint64_t counted;

@@ -55,7 +55,8 @@ bool owner_is_gone(const struct process *process, int32_t owner) {
     return owner == THREAD_NONE || (owner != THREAD_STARTING && !platform_process_exists(-owner));
 }
 
-struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner) {
+/* The owner's segment, or one that nobody counts in any more. */
+static struct segment *find(const struct process *process, const struct image *image, enum bank bank, int32_t owner) {
     /* A new thread may have a dead one's number; vfork's child asks for the same each time. */
     for (struct segment *segment = image->segments[bank]; segment != NULL && bank == BANK_GLOBAL; segment = segment->next)
         if (segment->role == ROLE_COUNTS && segment->owner == owner)
@@ -63,14 +64,21 @@ struct segment *segment_acquire(struct process *process, struct image *image, en
     for (struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next) {
         /* Threads with a TLS bank hand their segment back; of those with a block one learns that they died from the kernel. */
         bool is_free = segment->owner == THREAD_NONE || (bank == BANK_GLOBAL && owner_is_gone(process, segment->owner));
-        if (segment->role == ROLE_COUNTS && is_free) {
-            segment->owner = owner;
+        if (segment->role == ROLE_COUNTS && is_free)
             return segment;
-        }
     }
-    struct segment *segment = segment_create(process, image, bank);
-    if (segment != NULL)
-        segment->owner = owner;
+    return NULL;
+}
+
+struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner) {
+    struct segment *segment = find(process, image, bank, owner);
+    if (segment == NULL)
+        segment = segment_create(process, image, bank);
+    if (segment == NULL)
+        return NULL;
+    segment->owner = owner;
+    if (segment->offset == 0)
+        raw_tell_in_memory(process, 0);
     return segment;
 }
 
@@ -130,11 +138,7 @@ void segment_attach(struct process *process, const struct image *image, enum ban
         return;
     }
     segment->aside = place;
-    if (process->raw.in_use && !process->has_noted_aside) {
-        process->has_noted_aside = true;
-        entries_of_note("Some counters could not be mapped to the file: their counts are here only if an exit was seen.", raw_log,
-                        process);
-    }
+    raw_tell_in_memory(process, IN_MEMORY_NOT_MAPPED);
 }
 
 bool segment_detach(struct process *process, const struct image *image, enum bank bank, struct segment *segment) {

@@ -6,7 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use bbprof_format::raw::RawProfile;
-use bbprof_tests::{MuslImage, Run, Sandbox, for_musl, tool};
+use bbprof_tests::{Exported, MuslImage, Run, Sandbox, for_musl, tool};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -173,6 +173,9 @@ const REFUSALS: &[Refusal] = &[
     refusal("a limit at once", "works", LIMIT, 0, |_, program| script(&["bash"], "ulimit -f 1; exec \"$@\"", program)),
     refusal("a limit before a child", "limited", LIMIT, 1, usual),
     refusal("a limit before a thread", "limited_thread", LIMIT, 1, usual),
+    refusal("a limit before a thread and _exit", "limited_thread_at_once", LIMIT, 1, usual),
+    refusal("a limit before a thread and an exec that fails", "limited_thread_fails", LIMIT, 1, usual),
+    refusal("a limit before a thread and a kill", "limited_thread_killed", LIMIT, 1, usual),
     refusal("another root", "rooted", NO_FOLDER, 1, |_, program| {
         let mut command = Command::new("unshare");
         command.arg("-r").arg(program);
@@ -282,8 +285,7 @@ fn run(refusal: &Refusal, program: &Path) -> Seen {
 }
 
 /// What `verify` may have to say of these profiles.
-const EXCEPTIONS: [&str; 3] =
-    ["no end of the process was seen", "The file could not grow", "1 process that was forked here could not write a profile"];
+const EXCEPTIONS: [&str; 2] = ["no end of the process was seen", "1 process that was forked here could not write a profile"];
 
 /// The profiles that are left can be read, and are exact or say why not; nothing else is left of them.
 fn check_profiles(refusal: &Refusal, sandbox: &Sandbox) {
@@ -356,6 +358,41 @@ fn threads_that_cannot_be_looked_at_delay_no_exit() {
     let verified = Run::new(tool("bbprof")).arg("verify").args(seen.sandbox.raw_profiles("raw")).outcome();
     assert_eq!(verified.code, 5, "{}", verified.text());
     assert!(verified.text().contains("1 other thread was running when it ended"), "{}", verified.text());
+}
+
+/// What an end that was seen brought to the file is there; where there was none, or one that did not come, it is said that counts may be missing. Each is added
+/// to the pool that it belongs in.
+#[test]
+fn counts_that_found_no_room() {
+    const MISSING: &str = "the file could not grow: some counts were kept in memory only, and may be missing";
+    let sandbox = Sandbox::new("no-room");
+    let program = compile(&sandbox, &tool("bbprof-cc"), "profiled", &[]);
+    let ways = [
+        ("limited_thread", 6, 2000, true),
+        ("limited_thread_at_once", 6, 2000, true),
+        ("limited_thread_fails", 6, 3000, true),
+        ("limited_thread_killed", 128 + 9, 1000, false),
+        ("limited_thread_fails_killed", 128 + 9, 2000, false),
+    ];
+    for (way, code, steps, is_exact) in ways {
+        let raw = sandbox.join(format!("{way}.bbraw"));
+        Run::new(&program).arg(way).env("BBPROF_OUT", &raw).outcome().expect_code(code);
+        let verified = Run::new(tool("bbprof")).arg("verify").arg(&raw).outcome().expect_code(if is_exact { 0 } else { 5 });
+        assert_eq!(verified.text().contains(MISSING), !is_exact, "{way}: {}", verified.text());
+        assert_eq!(Exported::of(&[raw]).entries("step"), Some(steps), "{way}");
+        let pool = sandbox.join(format!("{way}-%m.bbraw"));
+        for (way, code) in [(way, code), ("works", 4)] {
+            Run::new(&program).arg(way).env("BBPROF_OUT", &pool).outcome().expect_code(code);
+        }
+        let read = |path: PathBuf| RawProfile::read(&std::fs::read(path).unwrap()).unwrap();
+        let is_pool = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(&format!("{way}-"));
+        let pools: Vec<RawProfile> = sandbox.raw_profiles("").into_iter().filter(is_pool).map(read).collect();
+        let processes = |pool: &RawProfile| pool.pooled.iter().map(|(_, processes)| processes).sum::<u64>();
+        let expected = if is_exact { &[2][..] } else { &[1, 1] };
+        assert_eq!(pools.iter().map(processes).collect::<Vec<_>>(), expected, "{way}");
+        let mut told = pools.iter().flat_map(|pool| &pool.pooled).filter(|(ending, _)| ending.in_memory.no_room);
+        assert_eq!(told.next().is_some(), !is_exact, "{way}");
+    }
 }
 
 /// Where another root has a folder of the same name, the complete file is written there; the first one learns of the end, too.

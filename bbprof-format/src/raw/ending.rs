@@ -21,8 +21,19 @@ pub struct Ending {
     pub at_reset: (u16, u16),
     /// How many processes that were forked from this one, or from such a child, could not begin a profile: what they counted is lost.
     pub lost_children: u32,
+    /// Why counts were in memory that may be missing here.
+    pub in_memory: InMemory,
     /// What the runtime has to say, in words.
     pub notes: Vec<String>,
+}
+
+/// Why a process counted in memory alone. Where an end was seen, and all was brought to the file by it, there is no more to say of that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct InMemory {
+    /// The file could not grow.
+    pub no_room: bool,
+    /// Counters, or counts of paths, could not be mapped to it.
+    pub not_mapped: bool,
 }
 
 impl From<Fate> for Ending {
@@ -36,6 +47,7 @@ impl From<Fate> for Ending {
             resets: 0,
             at_reset: (0, 0),
             lost_children: 0,
+            in_memory: InMemory::default(),
             notes: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use super::entry::{Entry, FateEntry};
 use super::read::append_text;
 use super::write::fate_word;
-use super::{Ending, Fate, KIND, Waits};
+use super::{Ending, Fate, InMemory, KIND, Waits};
 use crate::FormatError;
 
 /// An ending while its entries are read.
@@ -39,6 +39,13 @@ fn read_fate(word: u32) -> Result<(Fate, u32), FormatError> {
     Ok((fate, word >> 16))
 }
 
+fn read_in_memory(word: u32) -> Result<InMemory, FormatError> {
+    match word {
+        0..=3 => Ok(InMemory { no_room: word & 1 != 0, not_mapped: word & 2 != 0 }),
+        _ => Err(KIND.malformed(format!("unknown reasons {word:#x} why counts are in memory"))),
+    }
+}
+
 impl Draft {
     fn new(words: FateEntry) -> Self {
         Self { words, waits: None, notes: Vec::new() }
@@ -66,6 +73,7 @@ impl Draft {
             resets: words.resets,
             at_reset: (words.at_reset as u16, (words.at_reset >> 16) as u16),
             lost_children: words.lost_children,
+            in_memory: read_in_memory(words.in_memory)?,
             notes: notes.iter().map(|note| String::from_utf8_lossy(note).into_owned()).collect(),
         })
     }
@@ -124,5 +132,6 @@ pub(super) fn words_of(ending: &Ending, processes: u64) -> FateEntry {
         resets: ending.resets,
         at_reset: u32::from(ending.at_reset.0) | u32::from(ending.at_reset.1) << 16,
         lost_children: ending.lost_children,
+        in_memory: u32::from(ending.in_memory.no_room) | u32::from(ending.in_memory.not_mapped) << 1,
     }
 }

@@ -37,6 +37,7 @@ pub(super) struct FateEntry {
     pub(super) resets: u32,
     pub(super) at_reset: u32,
     pub(super) lost_children: u32,
+    pub(super) in_memory: u32,
 }
 
 impl Entry {
@@ -92,6 +93,7 @@ impl Entry {
                 resets: u32_at(bytes, 28),
                 at_reset: u32_at(bytes, 32),
                 lost_children: u32_at(bytes, 36),
+                in_memory: u32_at(bytes, 40),
             }),
             b"WAIT" => Self::Waits {
                 counted: u64_at(bytes, 8),
@@ -164,6 +166,7 @@ impl Entry {
                 put(28, &entry.resets.to_le_bytes());
                 put(32, &entry.at_reset.to_le_bytes());
                 put(36, &entry.lost_children.to_le_bytes());
+                put(40, &entry.in_memory.to_le_bytes());
             }
             Self::Waits { counted, threads } => {
                 put(0, b"WAIT");

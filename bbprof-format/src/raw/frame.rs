@@ -33,8 +33,8 @@ pub(super) fn check_frame(bytes: &[u8]) -> Result<bool, FormatError> {
     if (namespace, complement) != (0, 0) && complement != !namespace {
         return Err(KIND.malformed("namespace of the process at byte 96: not a value and its complement"));
     }
-    if bytes[136..HEADER_BYTES].iter().any(|byte| *byte != 0) {
-        return Err(KIND.malformed("the end of the header, from byte 136, is not zero"));
+    if bytes[144..HEADER_BYTES].iter().any(|byte| *byte != 0) {
+        return Err(KIND.malformed("the end of the header, from byte 144, is not zero"));
     }
     let (state, length) = (&bytes[12..16], u64_at(bytes, 40));
     if state == STATE_RUNNING {

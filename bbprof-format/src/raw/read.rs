@@ -39,6 +39,7 @@ impl RawProfile {
             resets: guarded_at(bytes, 112, "number of resets")?,
             at_reset: guarded_at(bytes, 120, "what ran at the last reset")?,
             lost_children: guarded_at(bytes, 128, "number of children without a file")?,
+            in_memory: guarded_at(bytes, 136, "why counts are in memory")?,
         });
         let process = ProcessInfo {
             pid: u32_at(bytes, 16),

@@ -91,7 +91,9 @@ fn round_trip() {
     assert_eq!(RawProfile::read(&profile.encode()), Ok(profile));
     let empty = RawProfile { images: Vec::new(), ending: Fate::Snapshot.into(), ..example() };
     assert_eq!(RawProfile::read(&empty.encode()), Ok(empty));
-    let window = RawProfile { ending: Ending { resets: 2, at_reset: (3, 4), lost_children: 5, ..ending() }, ..example() };
+    let in_memory = InMemory { no_room: true, not_mapped: false };
+    let window =
+        RawProfile { ending: Ending { resets: 2, at_reset: (3, 4), lost_children: 5, in_memory, ..ending() }, ..example() };
     assert_eq!(RawProfile::read(&window.encode()), Ok(window));
     for went_on in [false, true] {
         let waits = Some(Waits { threads: [(0, 1), (202, 300), (u16::MAX, 4)].into(), went_on });
@@ -99,8 +101,16 @@ fn round_trip() {
         assert_eq!(RawProfile::read(&waiting.encode()), Ok(waiting));
     }
     let waits = |went_on| Some(Waits { threads: [(0, 2)].into(), went_on });
-    let waiting =
-        |went_on| Ending { live_threads: 0, waits: waits(went_on), resets: 1, at_reset: (5, 6), lost_children: 7, ..ending() };
+    let in_memory = InMemory { no_room: false, not_mapped: true };
+    let waiting = |went_on| Ending {
+        live_threads: 0,
+        waits: waits(went_on),
+        resets: 1,
+        at_reset: (5, 6),
+        lost_children: 7,
+        in_memory,
+        ..ending()
+    };
     let pooled = vec![(ending(), 1_000), (waiting(false), 7), (Fate::Abort.into(), 1), (waiting(true), u64::MAX)];
     let pool = RawProfile { ending: Fate::Pool.into(), pooled, ..example() };
     assert_eq!(RawProfile::read(&pool.encode()), Ok(pool));

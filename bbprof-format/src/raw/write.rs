@@ -47,6 +47,7 @@ pub(super) fn header(profile: &RawProfile, state: &[u8; 4], length: u64, baselin
     bytes[112..120].copy_from_slice(&guarded(words.resets).to_le_bytes());
     bytes[120..128].copy_from_slice(&guarded(words.at_reset).to_le_bytes());
     bytes[128..136].copy_from_slice(&guarded(words.lost_children).to_le_bytes());
+    bytes[136..144].copy_from_slice(&guarded(words.in_memory).to_le_bytes());
     bytes
 }
 

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,6 +96,28 @@ static int limited_thread(void) {
   return 6;
 }
 
+static int limited_thread_at_once(void) {
+  _exit(limited_thread());
+}
+
+/* Nobody hears of it. */
+static int limited_thread_killed(void) {
+  limited_thread();
+  return (int)syscall(SYS_kill, getpid(), SIGKILL);
+}
+
+/* What comes behind an end that did not come. */
+static int limited_thread_fails(void) {
+  limited_thread();
+  execl("/missing", "missing", NULL);
+  return limited_thread();
+}
+
+static int limited_thread_fails_killed(void) {
+  limited_thread_fails();
+  return (int)syscall(SYS_kill, getpid(), SIGKILL);
+}
+
 static int rooted(void) {
   if (mkdir("root", 0700) != 0 || chroot("root") != 0 || chdir("/") != 0)
     return 95;
@@ -170,6 +193,10 @@ static const struct {
     {"works", only_works},         {"folder_goes", folder_goes}, {"number_two", number_two},         {"signals_blocked", signals_blocked},
     {"limited", limited},          {"rooted", rooted},           {"limited_thread", limited_thread}, {"dropped", dropped},
     {"ended", ended},              {"dumps", dumps},             {"hidden_thread", hidden_thread},
+    {"limited_thread_at_once", limited_thread_at_once},
+    {"limited_thread_killed", limited_thread_killed},
+    {"limited_thread_fails", limited_thread_fails},
+    {"limited_thread_fails_killed", limited_thread_fails_killed},
 };
 
 int main(int argc, char **argv) {

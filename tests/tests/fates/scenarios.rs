@@ -181,7 +181,7 @@ pub(crate) const ENDS: &[Scenario] = &[
     scenario("refused_list", 7, &["exit 7 | running when it ended"]).interrupts("spin"),
     scenario("limited", 7, &["exit 7"]),
     scenario("shut", 7, &["exit 7"]),
-    scenario("limited_threads", 20, &["exit 20, while 1 other thread waited (1 in read) | The file could not grow"]),
+    scenario("limited_threads", 20, &["exit 20, while 1 other thread waited (1 in read) | the file could not grow"]),
     scenario("kernel_threads", 19, &["exit 19"]),
     scenario("becomes_daemon", 21, &["exit 21", "exit 0 (_exit)", "exit 0"]),
     scenario("destructor_ends", 16, &["exit 16 (_exit)"]),

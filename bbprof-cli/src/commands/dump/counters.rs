@@ -51,6 +51,12 @@ fn write_ending(ending: &Ending, out: &mut dyn Write) -> io::Result<()> {
     if ending.lost_children != 0 {
         writeln!(out, "  children   {} without profiles", ending.lost_children)?;
     }
+    if ending.in_memory.no_room {
+        writeln!(out, "  memory     has counts for which the file had no room")?;
+    }
+    if ending.in_memory.not_mapped {
+        writeln!(out, "  memory     has counts that could not be mapped to the file")?;
+    }
     for note in &ending.notes {
         writeln!(out, "  note       {note}")?;
     }
