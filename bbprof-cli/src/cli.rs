@@ -80,8 +80,10 @@ pub(crate) fn run(role: Role, argv: Vec<OsString>) -> Result<u8> {
         line.extend(words.next());
         let split = cargo::split(subcommand, words);
         line.extend(split.own);
-        line.push("--".into());
-        line.extend(split.cargo);
+        if !split.cargo.is_empty() {
+            line.push("--".into());
+            line.extend(split.cargo);
+        }
     } else {
         line.extend(words);
     }

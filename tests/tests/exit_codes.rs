@@ -33,6 +33,12 @@ fn options_without_their_values() {
         let in_package = |run: Run| run.args(["build", "-q", option]).in_folder(sandbox.path()).outcome().expect_code(code).stderr;
         assert_eq!(in_package(Run::new(tool("cargo-bbprof")).arg("bbprof")), in_package(Run::new("cargo")), "{option}");
     }
+    // Of ours, too: what follows is not the value.
+    for words in [&["--include"][..], &["--include", "--", "x"]] {
+        let ours = Run::new(tool("cargo-bbprof")).args(["bbprof", "run"]).args(words).in_folder(sandbox.path());
+        let refused = ours.outcome().expect_code(2).stderr;
+        assert!(refused.contains("a value is required for '--include <REGEX>'"), "{refused}");
+    }
 }
 
 /// A stderr that is full, or that nobody reads, changes no exit code.

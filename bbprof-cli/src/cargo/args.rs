@@ -71,7 +71,7 @@ pub(crate) fn split(subcommand: Subcommand, words: impl IntoIterator<Item = OsSt
     own.push(("--help".into(), false));
     own.push(("-h".into(), false));
     let mut split = Split::default();
-    let mut words = words.into_iter();
+    let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
         if word == "--" {
             split.cargo.push(word);
@@ -89,7 +89,11 @@ pub(crate) fn split(subcommand: Subcommand, words: impl IntoIterator<Item = OsSt
             Some((_, takes)) => {
                 split.own.push(word);
                 if *takes && !has_value {
-                    split.own.extend(words.next());
+                    let Some(value) = words.next_if(|value| value != "--") else {
+                        // For clap to refuse: nothing may follow that it could take for the value.
+                        return Split { cargo: Vec::new(), ..split };
+                    };
+                    split.own.push(value);
                 }
             }
             None => {
@@ -217,6 +221,14 @@ mod tests {
     fn patterns_may_start_with_a_hyphen() {
         let got = split(Subcommand::Test, words("--exclude-fn -x --exclude pkg"));
         assert_eq!((got.own, got.cargo), (words("--exclude-fn -x"), words("--exclude pkg")));
+    }
+
+    #[test]
+    fn a_value_that_is_missing_is_not_what_parts_the_line() {
+        for line in ["--release --include", "--release --include -- x", "--release --include -- --ir"] {
+            let got = split(Subcommand::Run, words(line));
+            assert_eq!((got.own, got.cargo), (words("--include"), words("")), "{line}");
+        }
     }
 
     #[test]
