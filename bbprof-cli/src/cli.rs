@@ -74,10 +74,10 @@ pub(crate) fn run(role: Role, argv: Vec<OsString>) -> Result<u8> {
         // Cargo repeats the subcommand's name; a direct call does not.
         words.next_if(|word| word == "bbprof");
     }
+    let words: Vec<OsString> = words.collect();
     let mut line = vec![OsString::from(bin)];
-    let first = words.peek().and_then(|word| Subcommand::of(word.to_str()?));
-    if let Some(subcommand) = first {
-        line.extend(words.next());
+    if let Some((subcommand, words)) = cargo_line(&words) {
+        line.push(subcommand.name().into());
         let split = cargo::split(subcommand, words);
         line.extend(split.own);
         if !split.cargo.is_empty() {
@@ -103,6 +103,21 @@ pub(crate) fn run(role: Role, argv: Vec<OsString>) -> Result<u8> {
         }
     };
     execute(Cli::from_arg_matches(&matches)?.command)
+}
+
+/// The subcommand of cargo's that a line begins with, and its words. A `--color` may stand before it, as with cargo.
+fn cargo_line(words: &[OsString]) -> Option<(Subcommand, Vec<OsString>)> {
+    let num_colour_words = match words.first()?.to_str()? {
+        "--color" => 2,
+        word => usize::from(word.starts_with("--color=")),
+    };
+    let (colour, line) = words.split_at_checked(num_colour_words)?;
+    let (subcommand, rest) = line.split_first()?;
+    let subcommand = Subcommand::of(subcommand.to_str()?)?;
+    // Nextest's own subcommand stays in front.
+    let is_word = rest.first().is_some_and(|word| !word.as_bytes().starts_with(b"-"));
+    let (front, rest) = rest.split_at(usize::from(subcommand == Subcommand::Nextest && is_word));
+    Some((subcommand, [front, colour, rest].concat()))
 }
 
 fn execute(command: Command) -> Result<u8> {
@@ -135,6 +150,25 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn colours_may_stand_before_the_subcommand() {
+        let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        for (line, rest) in [
+            ("r --bin a", "--bin a"),
+            ("--color never run --bin a", "--color never --bin a"),
+            ("--color=never run -- x", "--color=never -- x"),
+        ] {
+            assert_eq!(cargo_line(&words(line)), Some((Subcommand::Run, words(rest))), "{line}");
+        }
+        for (line, rest) in [("list -p a", "list --color never -p a"), ("-p a", "--color never -p a")] {
+            let line = words(&format!("--color never nextest {line}"));
+            assert_eq!(cargo_line(&line), Some((Subcommand::Nextest, words(rest))));
+        }
+        for line in ["", "--color", "--color run", "--color never", "--color never report", "-x run"] {
+            assert_eq!(cargo_line(&words(line)), None, "{line}");
+        }
     }
 
     #[test]

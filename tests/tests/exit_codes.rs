@@ -41,6 +41,18 @@ fn options_without_their_values() {
     }
 }
 
+/// `--color` before the subcommand, as cargo takes it.
+#[test]
+fn colours_before_the_subcommand() {
+    let sandbox = package("colours");
+    let in_package = |colour: &str| {
+        let run = Run::new(tool("cargo-bbprof")).args(["bbprof", "--color", colour, "run", "--bin", "empty"]);
+        run.in_folder(sandbox.path()).outcome().expect_code(0).stderr
+    };
+    assert!(in_package("always").contains("\x1b["));
+    assert!(!in_package("never").contains('\x1b'));
+}
+
 /// A stderr that is full, or that nobody reads, changes no exit code.
 #[test]
 fn messages_that_cannot_be_written() {
