@@ -17,7 +17,7 @@ pub(crate) struct LookArgs {
 /// `--color`.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct ColourArgs {
-    /// Colours; auto: on a terminal, unless NO_COLOR or CARGO_TERM_COLOR says otherwise
+    /// Colours; auto: on a terminal, unless CARGO_TERM_COLOR or else NO_COLOR says otherwise
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", global = true)]
     color: Color,
 }
@@ -51,8 +51,10 @@ impl ColourArgs {
         match self.color {
             Color::Always => true,
             Color::Never => false,
+            // The one that is said to cargo programs alone goes before what is said to all.
+            Color::Auto if by_cargo == "always" => true,
             Color::Auto if is_set("NO_COLOR") || by_cargo == "never" => false,
-            Color::Auto => by_cargo == "always" || out.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+            Color::Auto => out.is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         }
     }
 }

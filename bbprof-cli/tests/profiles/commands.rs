@@ -288,6 +288,10 @@ fn bias_copies_and_colours() {
     };
     assert!(!is_coloured(&["report"], ("X", "")));
     assert!(is_coloured(&["report"], ("CARGO_TERM_COLOR", "always")));
+    // As in cargo.
+    let mut both = folder.command(&["report"]);
+    let output = both.env("CARGO_TERM_COLOR", "always").env("NO_COLOR", "1").output().expect("bbprof runs");
+    assert!(output.stdout.contains(&0x1b));
     assert!(is_coloured(&["report", "--color", "always"], ("NO_COLOR", "1")));
     assert!(!is_coloured(&["report", "--color", "never"], ("CARGO_TERM_COLOR", "always")));
     for words in [&["report", "--bias"][..], &["annotate", "f"], &["verify"], &["mix"], &["diff", "a.bbraw", "a.bbraw"]] {
