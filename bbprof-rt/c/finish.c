@@ -93,7 +93,7 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     if (process->raw.in_use && !saved) {
         rescue(process, others != 0, true, handlers_count);
         note_strangers(process, others);
-        raw_set_fate(process, fate, status, others_running_at_end(process, running));
+        raw_set_fate(process, fate, status, others_running_at_end(process, running, true));
         if (handlers_count)
             pool_help(process); /* the next one adds this one */
         else if (others == 0)
@@ -150,7 +150,7 @@ void process_announce(struct process *process, enum raw_fate fate, int status, c
         entries_of_exec(exec_path, raw_log, process);
     process->announced = fate;
     raw_set_interrupted(process, handlers_running(process));
-    raw_set_fate(process, fate, status, others_running_at_end(process, others));
+    raw_set_fate(process, fate, status, others_running_at_end(process, others, false));
     /* Nothing comes behind _exit, not even a signal's handler, but what a preloaded library has in its place. */
     if (for_good && others == 0 && pool_take(process)) {
         process->finished = true;

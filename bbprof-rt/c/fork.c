@@ -112,9 +112,11 @@ static void rehouse(struct process *process, struct image *image, enum bank bank
         segment->view = view;
     }
     segment->offset = offset;
-    if (segment->aside != NULL)
+    if (segment->aside != NULL) {
         for (uint64_t i = 0; i < image->counters[bank]; i++)
             segment->aside[i] = 0;
+        raw_tell_in_memory(process, IN_MEMORY_NOT_MAPPED);
+    }
     if (segment->place != NULL && (own || bank == BANK_GLOBAL)) {
         if (raw_map_over(process, segment->place, segment->view, offset, num_bytes) != 0) {
             segment->aside = segment->place;
@@ -127,6 +129,7 @@ static void rehouse(struct process *process, struct image *image, enum bank bank
         segment->place = NULL;
     }
     segment->owner = own ? platform_thread_id() : THREAD_NONE;
+    segment->left_by = 0;
 }
 
 /* The counters of a thread that ended by a bare system call stay where they were, until libc unmaps its stack: the program may have other memory there. */

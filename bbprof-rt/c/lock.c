@@ -283,6 +283,11 @@ void process_lock_pause(struct process *process, uint64_t nanoseconds) {
     struct lock *lock = held(process);
     uint32_t depth = lock->depth;
     uint64_t signals = lock->signals;
+    /* A handler of a fork: the fork goes on behind it, and nobody else comes in. */
+    if (is_beside_guests(process, lock)) {
+        platform_sleep(nanoseconds);
+        return;
+    }
     release(lock);
     platform_sleep(nanoseconds);
     if (lock == &process->guests)

@@ -5,7 +5,7 @@
 /* Has it counters in this segment, or had it until a moment ago? */
 static bool is_known_by(const struct process *process, const struct segment *segment) {
     int32_t thread = segment->owner == THREAD_NONE ? segment->left_by : segment->owner;
-    return thread == THREAD_STARTING || (thread > 0 && thread != platform_thread_id() && platform_thread_exists(process->pid, thread));
+    return thread == THREAD_STARTING || (thread != platform_thread_id() && thread_goes_on(process, thread));
 }
 
 /* Other threads that are known to have counters in these banks, up to the last, or to have had them, and are not yet dead. */
@@ -80,7 +80,7 @@ static bool tell_of_waits(struct process *process, const struct threads_look *lo
 /* Where one came back or ended between two looks, others may do nothing but wait. */
 #define MOST_LOOKS 8
 
-int others_running_at_end(struct process *process, int running) {
+int others_running_at_end(struct process *process, int running, bool may_pause) {
     raw_set_waiting(process, 0);
     for (int looks = 1; running != 0; looks++) {
         struct threads_look look;
@@ -90,7 +90,7 @@ int others_running_at_end(struct process *process, int running) {
         uint64_t sum = may_wait ? counted(process) : 0;
         if (others_have_waited(process, &look))
             return tell_of_waits(process, &look, sum) ? 0 : running;
-        if (!may_wait || looks == MOST_LOOKS)
+        if (!may_wait || !may_pause || looks == MOST_LOOKS)
             return running;
         process_lock_pause(process, FIRST_PAUSE_NS); /* threads end by it */
         running = others_alive(process);

@@ -75,6 +75,8 @@ int32_t platform_parent_id(void);
 int32_t platform_process_group(void);
 int32_t platform_thread_id(void);
 bool platform_thread_exists(int32_t process, int32_t thread);
+/* Of this process: is it past its last instruction in user space? The kernel has it for a moment longer, the first thread as long as there are others. */
+bool platform_thread_is_ending(int32_t thread);
 bool platform_process_exists(int32_t process);
 /* Has this process ended, so that nothing more comes from it? */
 bool platform_process_is_gone(int32_t process);

@@ -93,16 +93,26 @@ static void name_task_file(char path[64], int32_t thread, const char *name) {
     text_add(&text, name);
 }
 
-/* Has it not ended? Below zero: that cannot be told, as where no descriptor is left. */
-static int thread_runs(int32_t thread) {
+static int read_flags(int32_t thread, uint64_t *flags) {
     char path[64];
     struct stat_line line;
-    uint64_t flags;
     name_task_file(path, thread, "/stat");
     int why = read_stat(path, &line);
+    return why != 0 ? why : number_at(&line, find_field(&line, 9), flags) ? 0 : -EBADMSG;
+}
+
+/* Has it not ended? Below zero: that cannot be told, as where no descriptor is left. */
+static int thread_runs(int32_t thread) {
+    uint64_t flags;
+    int why = read_flags(thread, &flags);
     if (why != 0)
         return why == -ENOENT || why == -ESRCH ? 0 : why;
-    return number_at(&line, find_field(&line, 9), &flags) ? (flags & (FLAG_EXITING | FLAG_IO_WORKER)) == 0 : -EBADMSG;
+    return (flags & (FLAG_EXITING | FLAG_IO_WORKER)) == 0;
+}
+
+bool platform_thread_is_ending(int32_t thread) {
+    uint64_t flags;
+    return read_flags(thread, &flags) == 0 && (flags & FLAG_EXITING) != 0;
 }
 
 /* Threads have other numbers in /proc where that is an outer namespace's. */

@@ -139,6 +139,7 @@
 #define platform_stat_field bbprof_platform_stat_field
 #define platform_thread_exists bbprof_platform_thread_exists
 #define platform_thread_id bbprof_platform_thread_id
+#define platform_thread_is_ending bbprof_platform_thread_is_ending
 #define platform_time_of_others_ns bbprof_platform_time_of_others_ns
 #define platform_unblock_signal bbprof_platform_unblock_signal
 #define platform_unhandle_signal bbprof_platform_unhandle_signal
@@ -238,6 +239,7 @@
 #define text_length bbprof_text_length
 #define text_starts_with bbprof_text_starts_with
 #define thread_absorb_own_bank bbprof_thread_absorb_own_bank
+#define thread_goes_on bbprof_thread_goes_on
 #define threading_prepare bbprof_threading_prepare
 #define threads_create bbprof_threads_create
 #define threads_create_c11 bbprof_threads_create_c11

@@ -36,7 +36,7 @@ struct segment {
     uint64_t *aside;  /* a bank that could not be mapped over: its counts are to be added */
     void *parked;     /* where the stack's own pages are meanwhile; NULL: dropped */
     int32_t owner;    /* thread id; THREAD_NONE, THREAD_STARTING; of vfork's child its process id, negated */
-    int32_t left_by;  /* the thread that last handed it back, and may be in its last instructions; 0 = none */
+    int32_t left_by;  /* the thread that last handed it back: nobody takes it over while that one is in its last instructions; 0 = none */
     uint16_t role;    /* enum raw_role */
     uint16_t rounds;  /* of thread-specific data destructors so far */
     void *(*start)(void *); /* of a thread that is starting */
@@ -236,6 +236,8 @@ static inline uint64_t bank_bytes(const struct image *image, enum bank bank) {
 /* The calling thread, as who owns what it counts in. vfork's child has its parent's memory, and its thread-local storage, but goes before that goes on. */
 int32_t owner_calling(const struct process *process);
 bool owner_is_gone(const struct process *process, int32_t owner);
+/* Is it alive, and not past its last instruction in user space? */
+bool thread_goes_on(const struct process *process, int32_t thread);
 struct segment *segment_create(struct process *process, struct image *image, enum bank bank);
 /* NULL, and why: there is no place for it where the counts are. */
 struct segment *segment_create_baseline(struct process *process, struct image *image, enum bank bank, enum raw_role role, int *why);
@@ -277,7 +279,7 @@ void path_tables_reset(struct image *image, enum raw_role role);
 /* In a fork's child: all tables are empty; the forking thread keeps its own, and its records, without counts, if it was interrupted. */
 void path_tables_restart(struct process *process, struct image *image, bool interrupted);
 /* What is only in memory is added to the counters in the file that stand for its functions: the reader names these, and how much it was. Not of
- * threads that go on counting. True: there is no such path. */
+ * threads that go on counting. True: nowhere it looked was there room for paths in memory alone. */
 bool path_tables_rescue(const struct process *process, struct image *image, bool others_count);
 /* The sum of all counts, those before a reset, too. */
 uint64_t path_tables_total(const struct image *image);
@@ -380,11 +382,12 @@ bool pool_take(struct process *process);
 void pool_help(struct process *process);
 
 /* others.c: other threads */
-/* Those that are known to have counters in these banks, up to the last, and are not yet dead. */
+/* Those that are known to have counters in these banks, up to the last, or to have handed them back, and are not yet dead. */
 int others_with_counters(const struct process *process, enum bank first, enum bank last);
 int others_alive(const struct process *process);
-/* The same, when the process's end is all that is left to record: threads that may come back from system calls are told in the log. */
-int others_running_at_end(struct process *process, int running);
+/* The same, when the process's end is all that is left to record: threads that may come back from system calls are told in the log. Who locked for
+ * the end may pause for those that are about to end. */
+int others_running_at_end(struct process *process, int running, bool may_pause);
 /* How many will run in a moment, if that is better. */
 int others_running_soon(struct process *process, int others);
 void others_look(struct process *process, struct threads_look *look);

@@ -49,6 +49,10 @@ int32_t owner_calling(const struct process *process) {
     return process->pid == number ? platform_thread_id() : -number;
 }
 
+bool thread_goes_on(const struct process *process, int32_t thread) {
+    return thread > 0 && platform_thread_exists(process->pid, thread) && !platform_thread_is_ending(thread);
+}
+
 bool owner_is_gone(const struct process *process, int32_t owner) {
     if (owner > 0)
         return !platform_thread_exists(process->pid, owner);
@@ -63,7 +67,8 @@ static struct segment *find(const struct process *process, const struct image *i
             return segment;
     for (struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next) {
         /* Threads with a TLS bank hand their segment back; of those with a block one learns that they died from the kernel. */
-        bool is_free = segment->owner == THREAD_NONE || (bank == BANK_GLOBAL && owner_is_gone(process, segment->owner));
+        bool is_free = bank == BANK_GLOBAL ? owner_is_gone(process, segment->owner)
+                                           : segment->owner == THREAD_NONE && !thread_goes_on(process, segment->left_by);
         if (segment->role == ROLE_COUNTS && is_free)
             return segment;
     }

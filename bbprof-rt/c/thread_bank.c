@@ -91,6 +91,8 @@ static bool make_key(void) {
 static void look_for_unseen_end(struct process *process, const struct image *image) {
     uintptr_t own = (uintptr_t)__bbprof_tls_bank, bytes = bank_bytes(image, BANK_TLS);
     for (struct segment *segment = image->segments[BANK_TLS]; segment != NULL; segment = segment->next) {
+        if (segment->left_by == platform_thread_id())
+            segment->left_by = 0; /* an earlier thread of the same number */
         if (segment->place == NULL || (uintptr_t)segment->place + bytes <= own || own + bytes <= (uintptr_t)segment->place)
             continue;
         segment->place = NULL;

@@ -198,6 +198,30 @@ int main(void) {
 }
 ";
 
+/// The first thread ends, and the exit comes from the second, while libc's thread for a timer lives on.
+const TIMER: &str = "\
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+static pthread_t first;
+static void ring(union sigval x) {}
+static void *thread(void *x) {
+  pthread_join(first, 0);
+  exit(0);
+}
+int main(void) {
+  pthread_t made;
+  timer_t timer;
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = ring};
+  first = pthread_self();
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || pthread_create(&made, 0, thread, 0) != 0)
+    return 1;
+  pthread_exit(0);
+}
+";
+
 struct Program {
     sandbox: Sandbox,
     raw: PathBuf,
@@ -331,12 +355,25 @@ fn threads_of_a_library_that_is_being_opened() {
     assert_eq!(program.entries("work"), Some(4));
 }
 
-/// Of such a thread the runtime knows all.
+/// Of such a thread the runtime knows all, also when another has come after it.
 #[test]
 fn a_thread_in_its_last_destructor() {
-    let lingering = Program::new("bbprof-cc", "a.c", LINGERING, &[]);
-    lingering.run();
-    let said = lingering.verify().expect_code(0).text();
-    assert!(!said.contains("neither pthread_create nor thrd_create"), "{said}");
-    assert_eq!(lingering.entries("work"), Some(2));
+    let another = "  pthread_create(&made, 0, thread, 0);\n  pthread_join(made, 0);\n}\n";
+    for (end, threads) in [("}\n", 2), (another, 3)] {
+        let text = format!("{}{end}", LINGERING.strip_suffix("}\n").unwrap());
+        let lingering = Program::new("bbprof-cc", "a.c", &text, &[]);
+        lingering.run();
+        let said = lingering.verify().expect_code(0).text();
+        assert!(!said.contains("neither pthread_create nor thrd_create"), "{said}");
+        assert_eq!(lingering.entries("work"), Some(threads));
+    }
+}
+
+/// It is not taken for the first thread, which the kernel keeps as long as there are others.
+#[test]
+fn a_thread_of_libcs_own() {
+    let timer = Program::new("bbprof-cc", "a.c", TIMER, &[]);
+    timer.run();
+    let said = timer.verify().expect_code(5).text();
+    assert!(said.contains("neither pthread_create nor thrd_create"), "{said}");
 }
