@@ -15,10 +15,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const TAKEN: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
 /// Takes signals from here on.
-pub(crate) struct Interrupts(Arc<Mutex<Option<Pid>>>);
+pub(crate) struct Interrupts(Arc<Mutex<State>>);
 
 /// While there is one, signals wait: files of a link are there.
-pub(crate) struct Uninterrupted<'a>(MutexGuard<'a, Option<Pid>>);
+pub(crate) struct Uninterrupted<'a>(MutexGuard<'a, State>);
+
+#[derive(Default)]
+struct State {
+    /// Whose the signals are, while it runs.
+    linker: Option<Pid>,
+    /// The last that was the linker's, which may have ended already.
+    passed_on: Option<i32>,
+}
 
 impl Interrupts {
     /// Those that this process was not told to ignore.
@@ -26,16 +34,24 @@ impl Interrupts {
         let ignored = ignored();
         let mut signals = SignalsInfo::<WithOrigin>::new(TAKEN.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0))
             .context("signals cannot be handled")?;
-        let linker = Arc::new(Mutex::new(None));
-        let of_thread = Arc::clone(&linker);
+        let state = Arc::new(Mutex::new(State::default()));
+        let of_thread = Arc::clone(&state);
         std::thread::Builder::new()
             .spawn(move || signals.forever().for_each(|origin| pass_on(&of_thread, &origin)))
             .context("no thread for signals")?;
-        Ok(Self(linker))
+        Ok(Self(state))
     }
 
-    /// Has signals wait.
+    /// Has signals wait, before a link. Who was interrupted in an earlier one does not link again.
     pub(crate) fn hold(&self) -> Uninterrupted<'_> {
+        let held = self.wait_with_signals();
+        if let Some(signal) = held.0.passed_on {
+            die_of(signal);
+        }
+        held
+    }
+
+    fn wait_with_signals(&self) -> Uninterrupted<'_> {
         Uninterrupted(self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -44,8 +60,8 @@ impl Interrupts {
         let pid = Pid::from_child(linker);
         // Its id stays its own until nobody sends to it any more.
         rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT))?;
-        let mut held = self.hold();
-        *held.0 = None;
+        let mut held = self.wait_with_signals();
+        held.0.linker = None;
         Ok((linker.wait()?, held))
     }
 }
@@ -53,20 +69,24 @@ impl Interrupts {
 impl Uninterrupted<'_> {
     /// Signals are the linker's until it ends.
     pub(crate) fn until_end_of(mut self, linker: &Child) {
-        *self.0 = Some(Pid::from_child(linker));
+        self.0.linker = Some(Pid::from_child(linker));
     }
 }
 
-fn pass_on(linker: &Mutex<Option<Pid>>, origin: &Origin) {
-    let linker = linker.lock().unwrap_or_else(PoisonError::into_inner);
-    match *linker {
-        // What a terminal sends comes to the whole group, and the linker is in it.
-        Some(linker) => {
-            let sent = Signal::from_named_raw(origin.signal).filter(|_| matches!(origin.cause, Cause::Sent(_)));
-            let _ = sent.map(|signal| kill_process(linker, signal));
-        }
+fn pass_on(state: &Mutex<State>, origin: &Origin) {
+    // One that had to wait may have come before there was a linker.
+    let (mut state, has_waited) = match state.try_lock() {
+        Ok(state) => (state, false),
+        Err(_) => (state.lock().unwrap_or_else(PoisonError::into_inner), true),
+    };
+    let Some(linker) = state.linker else {
         // Nothing is there that would have to be taken away.
-        None => die_of(origin.signal),
+        return die_of(origin.signal);
+    };
+    state.passed_on = Some(origin.signal);
+    // What a terminal sends comes to the whole group, and the linker is in it.
+    if has_waited || matches!(origin.cause, Cause::Sent(_)) {
+        let _ = Signal::from_named_raw(origin.signal).map(|signal| kill_process(linker, signal));
     }
 }
 

@@ -56,10 +56,10 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     }
     let link = Link { level: role.level, linker: &linker, arguments, expanded: &expanded, command: &command };
     let mut files = inputs::load(&command, role.level)?;
-    let interrupts = Interrupts::take()?;
+    let mut interrupts = None;
     let mut turn = Turn::First;
     loop {
-        match link.once(turn, &files, &interrupts)? {
+        match link.once(turn, &files, &mut interrupts)? {
             Outcome::Done(code) => return Ok(code),
             Outcome::Others { unseen, passed_over } => {
                 passed_over.into_iter().for_each(|at| files[at].optional = true);
@@ -100,7 +100,7 @@ enum Outcome {
 
 impl Link<'_> {
     /// Links with counters for what is in these files, and sees what the linker took.
-    fn once(&self, turn: Turn, files: &[InputFile], interrupts: &Interrupts) -> Result<Outcome> {
+    fn once(&self, turn: Turn, files: &[InputFile], interrupts: &mut Option<Interrupts>) -> Result<Outcome> {
         let Self { level, linker, arguments, command, .. } = *self;
         let saved = SavedLink::begin(level, linker, self.expanded, command, files)?;
         if command.product == Product::Relocatable {
@@ -120,6 +120,10 @@ impl Link<'_> {
             Turn::First => pipes::keep(command)?,
             Turn::Again => pipes::check_none_is_left(command)?,
         }
+        let interrupts = match interrupts {
+            Some(interrupts) => interrupts,
+            none => none.insert(Interrupts::take()?),
+        };
         let mut held = interrupts.hold();
         let additions = Additions::write(&plan, kind, &runtime::runtime(kind, files), level)?;
         if let Some(saved) = saved {
@@ -164,8 +168,12 @@ impl Link<'_> {
             }
             map_file::write(plan.map.build_id, &map, &output).inspect_err(|_| remove(&output))?;
         }
+        let folder = folder.to_owned();
+        drop(additions);
+        drop(held);
+        // It may be a pipe that nobody reads.
         if let (Some(path), false) = (&command.dependency_file, listing.is_empty()) {
-            let written = write_dependency_file(path, &listing, folder);
+            let written = write_dependency_file(path, &listing, &folder);
             written.inspect_err(|_| {
                 if status.success() {
                     remove(&output)
@@ -176,8 +184,6 @@ impl Link<'_> {
         if !output.is_file() {
             map_file::remove_stale(&output);
         }
-        drop(additions);
-        drop(held);
         Ok(Outcome::Done(pass_on(status)))
     }
 }
