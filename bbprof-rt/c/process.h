@@ -120,7 +120,7 @@ struct process {
     bool is_fork_child;
     bool is_forking; /* a fork is under way: its child may have its parent's number, in a namespace of its own */
     bool has_guests, had_guests; /* threads went in beside it, or beside an earlier one */
-    bool forks_wait_for_end; /* musl's, while the last destructors run: see lock.c */
+    bool forks_wait_for_end; /* musl's may, while the last destructors run: see lock.c */
     bool path_has_pid; /* so that no other process has it */
     bool has_program; /* it was begun by the program, which no dlclose takes away */
     bool has_threads; /* pthread_create or thrd_create made one, as far as a program's runtime was told */

@@ -284,6 +284,21 @@ fn warnings_of_a_link_that_is_done_twice_come_once() {
     assert!(!failed.status.success() && said(failed).contains("no more"));
 }
 
+/// Whatever the linker makes of a signal, it is not for a second link.
+#[test]
+fn interrupted_before_the_second_link() {
+    let (workshop, _) = workshop();
+    far(&workshop);
+    let wrapper = workshop.path("wrapper");
+    let text = "#!/bin/sh\n[ -e got ] && >twice\ntrap '>got' TERM\nkill -TERM $PPID\nuntil [ -e got ]; do :; done\nld.bfd \"$@\"\n";
+    fs::write(&wrapper, text).unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut link = workshop.clang("bfd", "main.o main2.o far.ld -o app");
+    let ended = link.env("BBPROF_REAL_LD", &wrapper).output().unwrap();
+    assert!(!ended.status.success() && workshop.path("got").exists());
+    assert!(!workshop.path("twice").exists() && !workshop.path("app").exists());
+}
+
 #[test]
 fn pipes_in_a_link_that_is_done_twice() {
     let (workshop, [_, b, _]) = workshop();

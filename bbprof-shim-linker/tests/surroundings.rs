@@ -145,6 +145,20 @@ fn interrupted_links() {
     assert_eq!(deaf.args(["main.o", "a.o"]).output().unwrap().status.code(), Some(9));
 }
 
+/// Its own dependency file is a pipe that nobody reads.
+#[test]
+fn interrupted_behind_the_link() {
+    let workshop = Workshop::new();
+    workshop.object(&TestModule::new("l", Storage::Shared, &["l1"]));
+    workshop.run("mkfifo deps");
+    let text = "shim-bfd/ld -shared l.o --dependency-file=deps -o libl.so & link=$!
+        until [ -e libl.so.bbmap ]; do kill -0 $link || exit 1; done
+        kill -TERM $link; wait $link; exit $?";
+    let ended = workshop.command("timeout").args(["-s", "KILL", "60", "bash", "-c", text]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(128 + 15), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(fs::read_dir(workshop.temporary()).unwrap().count(), 0);
+}
+
 /// gcc and these linkers leave the earlier program alone when they fail.
 #[test]
 fn maps_stay_with_programs_that_stay() {
