@@ -1,5 +1,5 @@
-// Plan -> IR. Each counter gets one increment: load, add, store of one word, which the back end fuses into one instruction; where it does
-// not, because it does not optimise, one instruction is asked for (see unlock.h), which no signal handler that counts there can come between.
+// Plan -> IR. Each counter gets one increment of one instruction, which no signal handler that counts there can come between (see unlock.h). Before
+// LLVM 22 it is load, add and store of a word, which the back end fuses where it optimises, and assembly where it does not.
 #include "apply.h"
 #include "loop_registers.h"
 #include "module_data.h"
@@ -271,7 +271,7 @@ private:
     if (Zero)
       Address = Builder.CreatePtrAdd(Address, Zero);
     bool IsAtomic = Plan.storage == BBPROF_STORAGE_ATOMIC;
-    if (IsAtomic || (!Fuses && canUnlock(Target))) {
+    if (IsAtomic || canUnlock(Target)) {
       SyncScope::ID Scope = IsAtomic ? SyncScope::System : M.getContext().getOrInsertSyncScopeID(OneInstruction);
       leaveUnsanitized(*Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic, Scope));
       return;

@@ -7,6 +7,7 @@
 #if LLVM_VERSION_MAJOR >= 22
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineInstr.h"
+#include "llvm/CodeGen/MachineMemOperand.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
@@ -22,7 +23,7 @@ namespace bbprof {
 
 namespace {
 
-// LOCK_INC64m -> INC64m, and so on: the same operands, and no lock.
+// LOCK_INC64m -> INC64m, and so on: the same operands, and no lock. Other threads are told nothing, so scheduling may pass what follows by it.
 class UnlockPass : public MachineFunctionPass {
 public:
   static char ID;
@@ -47,19 +48,25 @@ public:
     for (MachineBasicBlock &Block : MF)
       for (MachineInstr &I : Block)
         if (any_of(I.memoperands(), [&](const MachineMemOperand *Operand) { return Operand->isAtomic() && Operand->getSyncScopeID() == Scope; }))
-          Changed |= unlock(I, Instructions);
+          Changed |= unlock(MF, I, Instructions);
     return Changed;
   }
 
 private:
-  bool unlock(MachineInstr &I, const TargetInstrInfo &Instructions) {
+  bool unlock(MachineFunction &MF, MachineInstr &I, const TargetInstrInfo &Instructions) {
     if (Unlocked.empty())
       read(Instructions);
     auto Known = Unlocked.find(I.getOpcode());
     if (Known == Unlocked.end())
       return false;
     I.setDesc(Instructions.get(Known->second));
+    I.setMemRefs(MF, {ofOneThread(MF, **I.memoperands_begin())});
     return true;
+  }
+
+  static MachineMemOperand *ofOneThread(MachineFunction &MF, const MachineMemOperand &Atomic) {
+    auto Flags = MachineMemOperand::MOLoad | MachineMemOperand::MOStore;
+    return MF.getMachineMemOperand(Atomic.getPointerInfo(), Flags, Atomic.getMemoryType(), Atomic.getAlign());
   }
 
   void read(const TargetInstrInfo &Instructions) {

@@ -38,19 +38,21 @@ fn library_storage_counts_the_same() {
 
 /// A signal handler that counts there, too, would take away what another increment has just added, if that were a load, an addition and a store.
 #[test]
-fn unoptimised_counters_are_one_instruction_without_a_lock() {
+fn counters_are_one_instruction_without_a_lock() {
     let source = |case: &str| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(case).join("main.c");
-    for (case, options) in
+    let ways = ["-O0", "-O2"].map(|level| {
         [("loops", &[][..]), ("gotos", &[]), ("gotos", &["--bbprof-counters=paths"]), ("loops", &["--bbprof-counters=paths"])]
-    {
-        let run = Run::new(tool("bbprof-cc")).args(["-O0", "-S", "-o", "-"]).args(options).arg(source(case)).ok();
+            .map(|(case, options)| (level, case, options))
+    });
+    for (level, case, options) in ways.concat() {
+        let run = Run::new(tool("bbprof-cc")).args([level, "-S", "-o", "-"]).args(options).arg(source(case)).ok();
         let assembly = String::from_utf8_lossy(&run.stdout).into_owned();
         let mut touching =
             assembly.lines().map(str::trim_start).filter(|line| line.contains("__bbprof_c.") && line.contains("@TPOFF")).peekable();
-        assert!(touching.peek().is_some(), "{case} {options:?}: {assembly}");
+        assert!(touching.peek().is_some(), "{level} {case} {options:?}: {assembly}");
         let others: Vec<_> =
             touching.filter(|line| !["incq\t", "addq\t", "leaq\t"].iter().any(|one| line.starts_with(one))).collect();
-        assert!(others.is_empty(), "{case} {options:?}: {others:#?}");
+        assert!(others.is_empty(), "{level} {case} {options:?}: {others:#?}");
     }
 }
 
