@@ -4,7 +4,7 @@ use crate::called::{Called, WAYS, shell_word};
 use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
-use bbprof_profile::{FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics};
+use bbprof_profile::{ExceptionKind, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -35,6 +35,14 @@ pub enum AnnotateError {
         /// What was asked for.
         wanted: String,
         /// Why, in each module: `a.c: it is naked`.
+        reasons: Vec<String>,
+    },
+    /// It was instrumented, but its counters do not tell.
+    #[error("{wanted:?} has no counts, as its counters are no flow: {}; see `bbprof verify`", .reasons.join("; "))]
+    Unsolved {
+        /// What was asked for.
+        wanted: String,
+        /// What `verify` says of each function that has this name.
         reasons: Vec<String>,
     },
     /// All that is left of it is part of other functions.
@@ -110,6 +118,12 @@ fn why_absent(profile: &Profile, table: &LineTable, wanted: &str) -> Option<Anno
         skipped.map(|skipped| one_line(&format!("{}: {}", skipped.module, skipped.reason)).into_owned()).collect();
     if !reasons.is_empty() {
         return Some(AnnotateError::NotInstrumented { wanted: wanted.to_owned(), reasons });
+    }
+    let exceptions = profile.exceptions().into_iter();
+    let unsolved = exceptions.filter(|exception| exception.kind == ExceptionKind::Unsolved && wanted_is(&exception.symbol));
+    let reasons: Vec<String> = unsolved.map(|exception| one_line(&exception.to_string()).into_owned()).collect();
+    if !reasons.is_empty() {
+        return Some(AnnotateError::Unsolved { wanted: wanted.to_owned(), reasons });
     }
     table.files.iter().find_map(|(file, source)| {
         let ((line, symbol), _) = source.functions.iter().find(|((_, symbol), _)| wanted_is(symbol))?;

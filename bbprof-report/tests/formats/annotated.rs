@@ -1,6 +1,6 @@
 //! Annotated source.
 
-use crate::example::{PLAIN, profile, text};
+use crate::example::{PLAIN, profile, run, text};
 use crate::support::*;
 use bbprof_profile::{CounterMode, Linkage};
 use bbprof_report::{AnnotateError, Style, Subject, annotate, find_subject, write_copies, write_ir};
@@ -84,6 +84,18 @@ fn names_are_found_by_their_end() {
     assert_eq!(nearest, ["never::run"]);
     let why = find_subject(&profile, "naked_one").expect_err("it has no counts").to_string();
     assert_eq!(why, "\"naked_one\" was not instrumented: a.c: it is naked");
+}
+
+#[test]
+fn functions_whose_counters_make_no_flow_are_not_taken_for_unknown() {
+    let mut run = run();
+    run.counters.tls[0] = u64::MAX;
+    let profile = run.profile().expect("it fits");
+    let why = find_subject(&profile, "f").expect_err("it has no counts").to_string();
+    assert!(
+        why.starts_with("\"f\" has no counts, as its counters are no flow: ") && why.ends_with("; see `bbprof verify`"),
+        "{why}"
+    );
 }
 
 #[test]
