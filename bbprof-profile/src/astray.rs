@@ -117,16 +117,19 @@ impl Ends {
     }
 }
 
-/// Whether a node does nothing but return: what is counted there of a tail call in front of it is counted before the call.
+/// Whether a node does nothing but return: what is counted there of a tail call in front of it is counted before the call. Locals may end their lives there, too,
+/// by intrinsics, which are calls of nobody.
 fn only_returns(module: &Module, node: &Node) -> bool {
-    node.opcodes.iter().all(|(opcode, _)| ["phi", "ret"].contains(&module.string(*opcode)))
+    node.calls.is_empty() && node.opcodes.iter().all(|(opcode, _)| ["phi", "call", "ret"].contains(&module.string(*opcode)))
 }
 
-/// Whether a node makes one call, and then does something else than leave: a tail call has nothing behind it.
+/// Whether a node makes one call, and then does something else than leave: a tail call has nothing behind it, or what is no code (the plugin's `endsInTailCall`).
 fn has_code_behind_its_call(module: &Module, node: &Node) -> bool {
     const LEAVING: [&str; 4] = ["br", "ret", "unreachable", "resume"];
+    const NO_CODE: [&str; 4] = ["trunc", "bitcast", "inttoptr", "ptrtoint"];
     let opcodes: Vec<_> = node.opcodes.iter().map(|(opcode, number)| (module.string(*opcode), *number)).collect();
     // They stand in the order of first appearance.
     let behind = opcodes.iter().skip_while(|(opcode, _)| *opcode != "call").skip(1);
-    opcodes.contains(&("call", 1)) && behind.filter(|(opcode, _)| !LEAVING.contains(opcode)).count() > 0
+    opcodes.contains(&("call", 1))
+        && behind.filter(|(opcode, _)| !LEAVING.contains(opcode) && !NO_CODE.contains(opcode)).count() > 0
 }
