@@ -72,17 +72,26 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
     return why;
 }
 
+/* Of a process that is killed, the file alone is left: a baseline in it must not have what it lacks. Only where nobody else counts can that be brought to it. */
+static bool bring_to_file(struct process *process) {
+    bool is_alone = others_alive(process) == 0, is_all = true;
+    for (struct image *image = process->images; image != NULL; image = image->next)
+        for (int bank = 0; bank < NUM_BANKS; bank++)
+            is_all = (is_alone ? segments_rescue(image, (enum bank)bank, false, false) : segments_are_in_file(image, (enum bank)bank)) && is_all;
+    return is_all;
+}
+
 /* Other threads cannot be stopped and their counters not be cleared under them. So the counts of now are kept as a baseline, in
  * those of two sets of segments that is not in force, and one store puts them in force. */
 int bbprof_reset(void) {
     struct process *process = process_current();
     if (process == NULL)
         return -ENOSYS;
-    int why = 0;
     struct threads_look look;
     process_lock(process);
     thread_absorb_own_bank(process);
     others_look(process, &look);
+    int why = process->raw.in_use && !bring_to_file(process) ? -ENOSPC : 0;
     enum raw_role role = process->baseline == ROLE_BASELINE_1 ? ROLE_BASELINE_2 : ROLE_BASELINE_1;
     uint32_t in_force = process->baseline;
     for (struct image *image = process->images; image != NULL && why == 0; image = image->next) {

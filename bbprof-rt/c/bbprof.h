@@ -17,7 +17,7 @@ extern "C" {
 __attribute__((visibility("default"))) int bbprof_dump(const char *path);
 
 /* From now on all dumps and the raw profile count from here. If the counts up to here find no place in the raw profile (a full disk, a program that may
- * not open its file any more), it fails and changes nothing. */
+ * not open its file any more), or other threads run while some are in memory alone because they found none (-ENOSPC), it fails and changes nothing. */
 __attribute__((visibility("default"))) int bbprof_reset(void);
 
 /* As bbprof_dump, but hands the bytes to `write`, in order; it returns 0 to go on, or a negated errno value. It takes memory for all of them first, so that

@@ -16,27 +16,12 @@ static bool name_is_taken(struct process *process) {
 /* Counts that are only in memory go to the file. Those of threads that go on counting do at the very end only: the memory goes with the process. The file says
  * no more that some may be missing if all are there and none will be in memory: of others, or of handlers that the caller may still run. */
 static void rescue(struct process *process, bool others_count, bool is_end, bool counts_on) {
-    int32_t self = platform_thread_id();
     bool is_all = !others_count;
     others_count = others_count && !is_end;
     for (struct image *image = process->images; image != NULL; image = image->next) {
-        if (!path_tables_rescue(process, image, others_count))
-            is_all = false;
-        for (int bank = 0; bank < NUM_BANKS; bank++) {
-            struct segment *first = image->segments[bank];
-            for (struct segment *segment = first; segment != NULL; segment = segment->next) {
-                if (segment->role != ROLE_COUNTS || (others_count && segment->owner != self && segment->owner != THREAD_NONE))
-                    continue;
-                bool is_own = segment->owner == self || bank == BANK_GLOBAL;
-                if (segment->aside != NULL && is_own)
-                    counters_move(segment->view, segment->aside, image->counters[bank]);
-                if (segment->offset == 0 && first->offset != 0)
-                    counters_move(first->view, segment->view, image->counters[bank]);
-                bool is_moved = first->offset != 0 && (segment->aside == NULL || is_own);
-                bool is_in_use = counts_on && ((segment->offset == 0 && segment->owner == self) || segment->aside != NULL);
-                is_all = is_all && is_moved && !is_in_use;
-            }
-        }
+        is_all = path_tables_rescue(process, image, others_count) && is_all;
+        for (int bank = 0; bank < NUM_BANKS; bank++)
+            is_all = segments_rescue(image, (enum bank)bank, others_count, counts_on) && is_all;
     }
     if (is_all)
         raw_tell_none_in_memory(process);

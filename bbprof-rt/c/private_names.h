@@ -217,6 +217,8 @@
 #define segment_create_baseline bbprof_segment_create_baseline
 #define segment_detach bbprof_segment_detach
 #define segment_forget_parked bbprof_segment_forget_parked
+#define segments_are_in_file bbprof_segments_are_in_file
+#define segments_rescue bbprof_segments_rescue
 #define segments_sum bbprof_segments_sum
 #define segments_total bbprof_segments_total
 #define several_threads_look bbprof_several_threads_look

@@ -252,6 +252,11 @@ bool segment_detach(struct process *process, const struct image *image, enum ban
 void segment_forget_parked(struct process *process, const struct image *image, struct segment *segment);
 /* Adds counters to others and makes them zero. */
 void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters);
+/* Counts that are only in memory go to the file, but for those of other threads that go on counting. True: those it looked at are in the file, and none of
+ * them will be in memory if `counts_on`: the caller goes on. */
+bool segments_rescue(const struct image *image, enum bank bank, bool others_count, bool counts_on);
+/* Nobody counts in memory alone, or did. */
+bool segments_are_in_file(const struct image *image, enum bank bank);
 /* Counts since the last reset of counters `first..first + num`. */
 void segments_sum(const struct process *process, const struct image *image, enum bank bank, uint64_t first, uint64_t num, uint64_t *sums);
 

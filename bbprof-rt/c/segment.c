@@ -157,6 +157,32 @@ bool segment_detach(struct process *process, const struct image *image, enum ban
     return true;
 }
 
+bool segments_rescue(const struct image *image, enum bank bank, bool others_count, bool counts_on) {
+    int32_t self = platform_thread_id();
+    bool is_all = true;
+    struct segment *first = image->segments[bank];
+    for (struct segment *segment = first; segment != NULL; segment = segment->next) {
+        if (segment->role != ROLE_COUNTS || (others_count && segment->owner != self && segment->owner != THREAD_NONE))
+            continue;
+        bool is_own = segment->owner == self || bank == BANK_GLOBAL;
+        if (segment->aside != NULL && is_own)
+            counters_move(segment->view, segment->aside, image->counters[bank]);
+        if (segment->offset == 0 && first->offset != 0)
+            counters_move(first->view, segment->view, image->counters[bank]);
+        bool is_moved = first->offset != 0 && (segment->aside == NULL || is_own);
+        bool is_in_use = counts_on && ((segment->offset == 0 && segment->owner == self) || segment->aside != NULL);
+        is_all = is_all && is_moved && !is_in_use;
+    }
+    return is_all;
+}
+
+bool segments_are_in_file(const struct image *image, enum bank bank) {
+    for (const struct segment *segment = image->segments[bank]; segment != NULL; segment = segment->next)
+        if (segment->role == ROLE_COUNTS && (segment->offset == 0 || segment->aside != NULL))
+            return false;
+    return true;
+}
+
 static inline __attribute__((always_inline)) uint64_t load(const uint64_t *counter) {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }

@@ -373,6 +373,8 @@ fn counts_that_found_no_room() {
         ("limited_thread_fails", 6, 3000, true),
         ("limited_thread_killed", 128 + 9, 1000, false),
         ("limited_thread_fails_killed", 128 + 9, 2000, false),
+        ("limited_thread_reset_killed", 128 + 9, 1000, false),
+        ("limited_thread_runs_killed", 128 + 9, 1000, false),
     ];
     for (way, code, steps, is_exact) in ways {
         let raw = sandbox.join(format!("{way}.bbraw"));

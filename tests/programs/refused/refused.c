@@ -118,6 +118,48 @@ static int limited_thread_fails_killed(void) {
   return (int)syscall(SYS_kill, getpid(), SIGKILL);
 }
 
+int bbprof_reset(void) __attribute__((weak));
+
+static void unlimit(void) {
+  struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+/* There is room for what is counted up to here, and what a thread counted in memory is not counted any more. */
+static int limited_thread_reset_killed(void) {
+  limited_thread();
+  unlimit();
+  if (bbprof_reset() != 0)
+    return 94;
+  work();
+  return (int)syscall(SYS_kill, getpid(), SIGKILL);
+}
+
+static pthread_barrier_t barrier;
+
+static void *works_on(void *unused) {
+  work();
+  pthread_barrier_wait(&barrier);
+  pthread_barrier_wait(&barrier);
+  return unused;
+}
+
+/* What a thread counts in memory cannot be brought to the file while it does. */
+static int limited_thread_runs_killed(void) {
+  struct rlimit limit = {1, RLIM_INFINITY};
+  pthread_t thread;
+  pthread_barrier_init(&barrier, NULL, 2);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  if (pthread_create(&thread, NULL, works_on, NULL) != 0)
+    return 94;
+  pthread_barrier_wait(&barrier);
+  unlimit();
+  if (bbprof_reset() != -ENOSPC)
+    return 97;
+  pthread_barrier_wait(&barrier);
+  return (int)syscall(SYS_kill, getpid(), SIGKILL);
+}
+
 static int rooted(void) {
   if (mkdir("root", 0700) != 0 || chroot("root") != 0 || chdir("/") != 0)
     return 95;
@@ -197,6 +239,8 @@ static const struct {
     {"limited_thread_killed", limited_thread_killed},
     {"limited_thread_fails", limited_thread_fails},
     {"limited_thread_fails_killed", limited_thread_fails_killed},
+    {"limited_thread_reset_killed", limited_thread_reset_killed},
+    {"limited_thread_runs_killed", limited_thread_runs_killed},
 };
 
 int main(int argc, char **argv) {
