@@ -114,10 +114,7 @@ fn cargo_line(words: &[OsString]) -> Option<(Subcommand, Vec<OsString>)> {
     let (colour, line) = words.split_at_checked(num_colour_words)?;
     let (subcommand, rest) = line.split_first()?;
     let subcommand = Subcommand::of(subcommand.to_str()?)?;
-    // Nextest's own subcommand stays in front.
-    let is_word = rest.first().is_some_and(|word| !word.as_bytes().starts_with(b"-"));
-    let (front, rest) = rest.split_at(usize::from(subcommand == Subcommand::Nextest && is_word));
-    Some((subcommand, [front, colour, rest].concat()))
+    Some((subcommand, [colour, rest].concat()))
 }
 
 fn execute(command: Command) -> Result<u8> {
@@ -161,10 +158,6 @@ mod tests {
             ("--color=never run -- x", "--color=never -- x"),
         ] {
             assert_eq!(cargo_line(&words(line)), Some((Subcommand::Run, words(rest))), "{line}");
-        }
-        for (line, rest) in [("list -p a", "list --color never -p a"), ("-p a", "--color never -p a")] {
-            let line = words(&format!("--color never nextest {line}"));
-            assert_eq!(cargo_line(&line), Some((Subcommand::Nextest, words(rest))));
         }
         for line in ["", "--color", "--color run", "--color never", "--color never report", "-x run"] {
             assert_eq!(cargo_line(&words(line)), None, "{line}");

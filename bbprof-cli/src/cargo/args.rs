@@ -57,7 +57,13 @@ const LETTERS_WITH_VALUE: [char; 5] = ['p', 'F', 'j', 'm', 'Z'];
 /// Those that may stand before others.
 const LETTERS_WITHOUT_VALUE: [char; 5] = ['q', 'v', 'r', 'h', 'V'];
 
-/// Splits the words that follow the subcommand. Ours end at `--`, and `cargo run`'s at the first word that is no option: the program's arguments may do without `--`.
+/// Nextest's own subcommands, of those that we drive.
+const OF_NEXTEST: [&str; 4] = ["run", "r", "list", "archive"];
+/// Options that nextest takes before its subcommand: those whose value is the next word, and those without one.
+const BEFORE_OF_NEXTEST: [&str; 5] = ["--color", "--manifest-path", "--config-file", "--user-config-file", "--tool-config-file"];
+const FLAGS_BEFORE_OF_NEXTEST: [&str; 4] = ["--no-pager", "--verbose", "-v", "-vv"];
+
+/// Splits the words that follow the subcommand; nextest's own subcommand comes to the front of its words. Ours end at `--`, and `cargo run`'s at the first word that is no option: the program's arguments may do without `--`.
 pub(crate) fn split(subcommand: Subcommand, words: impl IntoIterator<Item = OsString>) -> Split {
     let command = Names::command();
     // (long name, whether a value follows as its own word)
@@ -104,7 +110,23 @@ pub(crate) fn split(subcommand: Subcommand, words: impl IntoIterator<Item = OsSt
             }
         }
     }
+    if subcommand == Subcommand::Nextest {
+        bring_forward_of_nextest(&mut split.cargo);
+    }
     split
+}
+
+fn bring_forward_of_nextest(words: &mut [OsString]) {
+    let mut at = 0;
+    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+        let has_value_within = || word.split_once('=').is_some_and(|(name, _)| BEFORE_OF_NEXTEST.contains(&name));
+        at += match word {
+            word if OF_NEXTEST.contains(&word) => return words[..=at].rotate_right(1),
+            word if BEFORE_OF_NEXTEST.contains(&word) => 2,
+            word if FLAGS_BEFORE_OF_NEXTEST.contains(&word) || has_value_within() => 1,
+            _ => return,
+        };
+    }
 }
 
 /// Whether the value of this option of `cargo run` is the next word.
@@ -166,6 +188,11 @@ impl CargoWords {
     /// Whether a flag stands there.
     pub(crate) fn has(&self, flag: &str) -> bool {
         self.options.iter().any(|word| word == flag)
+    }
+
+    /// Nextest's own subcommand, if they begin with one.
+    pub(crate) fn of_nextest(&self) -> Option<&str> {
+        self.options.first()?.to_str().filter(|word| OF_NEXTEST.contains(word))
     }
 
     /// Whether cargo is asked to be quiet.
@@ -245,6 +272,25 @@ mod tests {
         // What is no option of `cargo test` is the name of tests, and options may follow.
         let got = split(Subcommand::Test, words("name --ir -- --ir"));
         assert_eq!((got.own, got.cargo), (words("--ir"), words("name -- --ir")));
+    }
+
+    #[test]
+    fn options_of_nextest_may_stand_before_its_subcommand() {
+        for (line, cargo) in [
+            ("list -p a", "list -p a"),
+            ("--color never list -p a", "list --color never -p a"),
+            (
+                "--ir -v --manifest-path=a --config-file run --no-pager run run",
+                "run -v --manifest-path=a --config-file run --no-pager run",
+            ),
+            // These are filters.
+            ("--workspace list", "--workspace list"),
+            ("--color never name list", "--color never name list"),
+            ("--color never -- list", "--color never -- list"),
+            ("--color", "--color"),
+        ] {
+            assert_eq!(split(Subcommand::Nextest, words(line)).cargo, words(cargo), "{line}");
+        }
     }
 
     #[test]

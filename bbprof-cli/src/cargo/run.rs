@@ -62,15 +62,14 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
 
 /// Whether anything is to be counted, not only compiled, or listed.
 fn runs_programs(context: &Context) -> bool {
-    let is_list = || context.words.options.first().is_some_and(|word| word == "list" || word == "archive");
-    let only_lists = context.subcommand == Subcommand::Nextest && is_list();
+    let only_lists = context.subcommand == Subcommand::Nextest && matches!(context.words.of_nextest(), Some("list" | "archive"));
     context.subcommand.runs_programs() && !context.words.has("--no-run") && !only_lists
 }
 
 /// Whether nextest runs, or lists, what was built before: it takes no options about builds then.
 fn reuses_build(context: &Context) -> bool {
     // `nextest archive` writes the archive.
-    let is_archive = context.words.options.first().is_some_and(|word| word == "archive");
+    let is_archive = context.words.of_nextest() == Some("archive");
     let names = |option| !context.words.values(option, None).is_empty();
     context.subcommand == Subcommand::Nextest && !is_archive && (names("--archive-file") || names("--binaries-metadata"))
 }
@@ -99,12 +98,8 @@ fn command(context: &Context) -> Command {
     let mut options = context.words.options.clone();
     if context.subcommand == Subcommand::Nextest {
         // `cargo bbprof nextest X` is `cargo nextest run X`, unless X starts with one of nextest's own subcommands.
-        let first = options.first().and_then(|word| word.to_str());
-        if first.is_some_and(|word| ["run", "r", "list", "archive"].contains(&word)) {
-            command.arg(options.remove(0));
-        } else {
-            command.arg("run");
-        }
+        let subcommand = if context.words.of_nextest().is_some() { options.remove(0) } else { "run".into() };
+        command.arg(subcommand);
     }
     if !reuses_build(context) {
         // One without a value is for cargo to refuse.
