@@ -41,6 +41,19 @@ fn options_without_their_values() {
     }
 }
 
+/// What cargo prints in place of doing something, it prints here, too; nothing is built.
+#[test]
+fn flags_that_cargo_lists() {
+    let sandbox = package("flags");
+    for words in [&["run", "-Z", "help"][..], &["build", "-qZhelp"], &["test", "--ir", "-Z", "help", "--", "x"]] {
+        let cargos: Vec<&str> = words.iter().copied().filter(|word| *word != "--ir").collect();
+        let listed = Run::new("cargo").args(&cargos).in_folder(sandbox.path()).ok().text();
+        let run = Run::new(tool("cargo-bbprof")).arg("bbprof").args(words).in_folder(sandbox.path());
+        assert_eq!(run.ok().text(), listed, "{words:?}");
+    }
+    assert!(!sandbox.join("target").exists());
+}
+
 /// `--color` before the subcommand, as cargo takes it.
 #[test]
 fn colours_before_the_subcommand() {

@@ -51,7 +51,7 @@ impl Context {
                 tell!("{message}");
             }
         };
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let cargo = cargo();
         let mut keys = if subcommand.runs_programs() { vec![configuration::OUT] } else { Vec::new() };
         configuration::refuse_words(&words, &keys)?;
         if words.values("--target", None).is_empty() {
@@ -139,6 +139,11 @@ impl Context {
         let found = forced.or_else(|| std::env::var_os(name)).or_else(|| Some(configured?.value.clone()));
         found.filter(|value| !value.is_empty())
     }
+}
+
+/// The cargo that called us, or else the one in PATH.
+pub(super) fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Command line, then files, then the manifests of the package in view and of the workspace.

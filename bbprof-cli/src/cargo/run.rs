@@ -1,8 +1,8 @@
 //! Runs cargo, and shows what the programs that it ran have counted.
 
 use super::Subcommand;
-use super::args::CargoOptions;
-use super::context::Context;
+use super::args::{CargoOptions, CargoWords};
+use super::context::{self, Context};
 use super::elsewhere;
 use super::kept_maps;
 use super::killed::Child;
@@ -16,15 +16,18 @@ use crate::last_run::{self, Place};
 use crate::messages::tell;
 use anyhow::{Context as _, Result};
 use bbprof_format::raw::{self, signal_name};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs cargo; the exit code is cargo's, which passes its program's on.
 pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
+    if asks_for_flags(&options) {
+        return Err(pass_on(subcommand, options));
+    }
     let _in_use = InUse::now();
     let context = Context::resolve(subcommand, options)?;
     prepare(&context)?;
@@ -60,6 +63,19 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
     Ok(exit_code(status))
 }
 
+/// Whether it is cargo's list of unstable flags that is asked for, which it prints in place of whatever else it is to do.
+fn asks_for_flags(options: &CargoOptions) -> bool {
+    CargoWords::new(options.cargo.clone()).values("-Z", Some('Z')).iter().any(|flag| flag == "help")
+}
+
+/// Cargo itself, in our place; an error if it cannot be.
+fn pass_on(subcommand: Subcommand, options: CargoOptions) -> anyhow::Error {
+    let (cargo, words) = (context::cargo(), CargoWords::new(options.cargo));
+    let (mut command, options) = begin_command(&cargo, subcommand, &words);
+    let error = command.args(options).args(&words.rest).exec();
+    anyhow::Error::new(error).context(format!("{}: cannot be run", cargo.to_string_lossy()))
+}
+
 /// Whether anything is to be counted, not only compiled, or listed.
 fn runs_programs(context: &Context) -> bool {
     let only_lists = context.subcommand == Subcommand::Nextest && matches!(context.words.of_nextest(), Some("list" | "archive"));
@@ -91,16 +107,22 @@ fn shown(context: &Context) -> String {
     context.target_dir.join("bbprof/build").join(&context.targets[0]).display().to_string()
 }
 
+/// Cargo with its subcommand, and the options behind it. `cargo bbprof nextest X` is `cargo nextest run X`, unless X starts with one of nextest's own subcommands.
+fn begin_command<'w>(cargo: &OsStr, subcommand: Subcommand, words: &'w CargoWords) -> (Command, &'w [OsString]) {
+    let mut command = Command::new(cargo);
+    command.arg(subcommand.name());
+    let is_named = subcommand == Subcommand::Nextest && words.of_nextest().is_some();
+    let (named, options) = words.options.split_at(usize::from(is_named));
+    command.args(named);
+    if subcommand == Subcommand::Nextest && !is_named {
+        command.arg("run");
+    }
+    (command, options)
+}
+
 /// The cargo command.
 fn command(context: &Context) -> Command {
-    let mut command = Command::new(&context.cargo);
-    command.arg(context.subcommand.name());
-    let mut options = context.words.options.clone();
-    if context.subcommand == Subcommand::Nextest {
-        // `cargo bbprof nextest X` is `cargo nextest run X`, unless X starts with one of nextest's own subcommands.
-        let subcommand = if context.words.of_nextest().is_some() { options.remove(0) } else { "run".into() };
-        command.arg(subcommand);
-    }
+    let (mut command, options) = begin_command(&context.cargo, context.subcommand, &context.words);
     if !reuses_build(context) {
         // One without a value is for cargo to refuse.
         if context.words.values("--target", None).is_empty() && !context.words.has("--target") {
