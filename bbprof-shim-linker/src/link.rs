@@ -11,7 +11,7 @@ use crate::link_plan::{self, LinkPlan};
 use crate::real_linker::{self, Role};
 use crate::runtime::{self, Runtime};
 use crate::saved_link::SavedLink;
-use crate::{dependency_file, map_file, pipes, scan};
+use crate::{dependency_file, map_file, pipes, renamed_copy, scan};
 use anyhow::{Context, Result};
 use std::cell::Cell;
 use std::env;
@@ -112,6 +112,7 @@ impl Link<'_> {
             map_file::remove_stale(&output);
             return become_linker(linker, arguments);
         }
+        renamed_copy::refuse(&scan.modules)?;
         let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
         let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
         map_file::check_place(&output)?;

@@ -143,7 +143,7 @@ mod tests {
                 let bytes = Manifest::encode(&module, *storage, arrays[0].len, &arrays[1..]).leak();
                 let mut manifest = Manifest::read(bytes).unwrap();
                 manifest.header = Header { arrays: arrays.to_vec(), ..manifest.header };
-                FoundModule { origin: (*origin).to_owned(), optional: *optional, manifest }
+                FoundModule { origin: (*origin).to_owned(), optional: *optional, object: &[], manifest }
             })
             .collect();
         plan_link(&found, product, "app")
@@ -212,7 +212,8 @@ mod tests {
     fn the_build_id_tells_outputs_and_modules_apart() {
         let id = |origin: &str, output: &str| {
             let bytes = Manifest::encode(&crate::test_modules::empty(origin), Storage::Tls, 1, &[]);
-            let found = [FoundModule { origin: origin.to_owned(), optional: false, manifest: Manifest::read(&bytes).unwrap() }];
+            let manifest = Manifest::read(&bytes).unwrap();
+            let found = [FoundModule { origin: origin.to_owned(), optional: false, object: &[], manifest }];
             plan_link(&found, Product::Executable, output).unwrap().map.build_id
         };
         assert_eq!(id("a", "x"), id("a", "x"));

@@ -27,6 +27,7 @@ mod map_file;
 mod mapped_file;
 mod pipes;
 mod real_linker;
+mod renamed_copy;
 mod runtime;
 mod saved_link;
 mod scan;

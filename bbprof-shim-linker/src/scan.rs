@@ -22,6 +22,8 @@ pub(crate) struct FoundModule<'a> {
     pub origin: String,
     /// The linker may leave the module out.
     pub optional: bool,
+    /// The object that it was found in.
+    pub object: &'a [u8],
     /// What it says.
     pub manifest: Manifest<'a>,
 }
@@ -67,6 +69,11 @@ pub(crate) enum ScanError {
          leave names that begin with {PREFIX} as they are, or compile it without bbprof"
     )]
     Renamed { origin: String, symbol: String },
+    #[error(
+        "{origin}: is a copy of {first} in which functions have other names ({other}, but no {name}), and both would count in the same counters; \
+         compile it for each of the names (with -D{name}={other}, say), or one of the two without bbprof"
+    )]
+    RenamedCopy { origin: String, first: String, name: String, other: String },
 }
 
 /// Looks through all inputs.
@@ -159,7 +166,7 @@ fn scan_object<'a>(bytes: &'a [u8], optional: bool, origin: impl Fn() -> String)
         if let (Some(marker), true, false) = (sections.marker, sections.manifests.is_empty(), sections.has_note) {
             return Err(ScanError::NoManifest { origin: origin(), section: String::from_utf8_lossy(marker).into_owned() });
         }
-        let scan = read_manifests(sections, optional, &origin)?;
+        let scan = read_manifests(sections, bytes, optional, &origin)?;
         if !scan.modules.is_empty() {
             expect_symbols(&symbols(header, bytes), &scan.modules, origin)?;
         }
@@ -231,7 +238,12 @@ fn expect_symbols(symbols: &[(&[u8], bool)], modules: &[FoundModule<'_>], origin
     Ok(())
 }
 
-fn read_manifests<'a>(sections: Sections<'a>, optional: bool, origin: impl Fn() -> String) -> Result<Scan<'a>, ScanError> {
+fn read_manifests<'a>(
+    sections: Sections<'a>,
+    object: &'a [u8],
+    optional: bool,
+    origin: impl Fn() -> String,
+) -> Result<Scan<'a>, ScanError> {
     let mut scan = Scan { modules: Vec::new(), has_generated_object: sections.has_note };
     for section in sections.manifests {
         let damaged = |fault| ScanError::Manifest { origin: origin(), fault };
@@ -239,7 +251,8 @@ fn read_manifests<'a>(sections: Sections<'a>, optional: bool, origin: impl Fn() 
             return Err(damaged(FormatError::Truncated { kind: "manifest", expected_bytes: 64, found_bytes: 0 }));
         }
         let manifests = split(section).map_err(damaged)?;
-        scan.modules.extend(manifests.into_iter().map(|manifest| FoundModule { origin: origin(), optional, manifest }));
+        let module = |manifest| FoundModule { origin: origin(), optional, object, manifest };
+        scan.modules.extend(manifests.into_iter().map(module));
     }
     Ok(scan)
 }
