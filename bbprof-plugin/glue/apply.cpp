@@ -1,5 +1,5 @@
 // Plan -> IR. Each counter gets one increment of one instruction, which no signal handler that counts there can come between (see unlock.h). Before
-// LLVM 22 it is load, add and store of a word, which the back end fuses where it optimises, and assembly where it does not.
+// LLVM 22 it is load, add and store of a word, which the back end fuses where it optimises and adds a constant, and assembly elsewhere.
 #include "apply.h"
 #include "loop_registers.h"
 #include "module_data.h"
@@ -276,7 +276,7 @@ private:
       leaveUnsanitized(*Builder.CreateAtomicRMW(AtomicRMWInst::Add, Address, Amount, Align(8), AtomicOrdering::Monotonic, Scope));
       return;
     }
-    if (!Fuses && Target.getArch() == Triple::x86_64) {
+    if ((!Fuses || !isa<ConstantInt>(Amount)) && Target.getArch() == Triple::x86_64) {
       addByAssembler(Builder, Address, Amount);
       return;
     }
