@@ -86,6 +86,7 @@ fn describe_node(view: &view::Module<'_>, function: &view::Function<'_>, span: N
                 _ => Callee::Asm,
             },
             location: location_of(call.position),
+            is_last: call.flags & (view::CALL_ENDS_FUNCTION | view::CALL_RETURNS_BY_OTHER) != 0,
         })
         .collect();
     let ir = (!function.ir.is_empty()).then(|| {

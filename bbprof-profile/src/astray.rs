@@ -5,7 +5,7 @@
 
 use crate::calls::CallTable;
 use crate::{FunctionView, Profile};
-use bbprof_format::manifest::{CallSite, Callee, Edge, EdgeKind, Module, Node, StringId};
+use bbprof_format::manifest::{CallSite, Callee, Edge, EdgeKind, StringId};
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
@@ -33,9 +33,9 @@ pub(crate) fn astray<'p>(profile: &'p Profile, table: &CallTable<'p>) -> Vec<Ast
         for (number, image, function) in table.functions(profile).filter(|(_, _, function)| function.is_executed()) {
             let known =
                 |symbol| table.target(image, function.module_position, symbol).filter(|callee| vanished.contains_key(callee));
-            for (callee, has_code_behind) in trusted_calls(function, known) {
+            for (callee, is_counted_behind) in trusted_calls(function, known) {
                 let (view, activations) = vanished[&callee];
-                if !has_code_behind {
+                if !is_counted_behind {
                     followers.push((number, (function, activations)));
                 } else if told.insert(callee) {
                     let (symbol, name) = (view.symbol(), view.name());
@@ -74,62 +74,34 @@ fn vanished<'p>(profile: &'p Profile, table: &CallTable<'p>) -> HashMap<usize, (
     vanished
 }
 
-/// The executed calls of a function that end no node, as far as `known` knows the number of the callee; and whether their node counts something behind them.
+/// The executed calls of a function that end no node, as far as `known` knows the number of the callee; and whether something is counted behind them.
 fn trusted_calls(function: FunctionView<'_>, known: impl Fn(StringId) -> Option<usize>) -> Vec<(usize, bool)> {
     let nodes = &function.manifest.nodes;
     let reached = |call: &CallSite| match call.callee {
         Callee::Symbol(symbol) => known(symbol),
         Callee::Indirect | Callee::Asm => None,
     };
-    let ends = LazyCell::new(|| Ends::of(function));
+    let is_cut = LazyCell::new(|| ends_in_a_call(function));
     let mut trusted = Vec::new();
     for (position, node) in nodes.iter().enumerate().filter(|(position, _)| function.counts.nodes[*position] > 0) {
-        let calls = node.calls.iter().enumerate().filter_map(|(order, call)| Some((order + 1 == node.calls.len(), reached(call)?)));
-        for (is_last, callee) in calls {
-            if !is_last {
-                trusted.push((callee, true));
-            } else if !ends.is_cut[position] {
-                trusted.push((callee, ends.leads_to_code[position] || has_code_behind_its_call(function.module, node)));
+        let calls =
+            node.calls.iter().enumerate().filter_map(|(order, call)| Some((order + 1 == node.calls.len(), call, reached(call)?)));
+        for (is_last_of_node, call, callee) in calls {
+            if !is_last_of_node || !is_cut[position] {
+                trusted.push((callee, !call.is_last));
             }
         }
     }
     trusted
 }
 
-/// How the nodes of a function end, by node.
-struct Ends {
-    /// In a call that may not come back.
-    is_cut: Vec<bool>,
-    /// By going on to a node that does more than return.
-    leads_to_code: Vec<bool>,
-}
-
-impl Ends {
-    fn of(function: FunctionView<'_>) -> Self {
-        let nodes = &function.manifest.nodes;
-        let (mut is_cut, mut leads_to_code) = (vec![false; nodes.len()], vec![false; nodes.len()]);
-        for edge in &function.manifest.edges {
-            let Some(from) = edge.from else { continue };
-            is_cut[from as usize] |= matches!(edge.kind, EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind);
-            leads_to_code[from as usize] |= edge.to.is_some_and(|to| !only_returns(function.module, &nodes[to as usize]));
-        }
-        Self { is_cut, leads_to_code }
+/// Which nodes of a function end in a call that may not come back.
+fn ends_in_a_call(function: FunctionView<'_>) -> Vec<bool> {
+    let mut is_cut = vec![false; function.manifest.nodes.len()];
+    let cutting =
+        function.manifest.edges.iter().filter(|edge| matches!(edge.kind, EdgeKind::Vanish | EdgeKind::Invoke | EdgeKind::Unwind));
+    for from in cutting.filter_map(|edge| edge.from) {
+        is_cut[from as usize] = true;
     }
-}
-
-/// Whether a node does nothing but return: what is counted there of a tail call in front of it is counted before the call. Locals may end their lives there, too,
-/// by intrinsics, which are calls of nobody.
-fn only_returns(module: &Module, node: &Node) -> bool {
-    node.calls.is_empty() && node.opcodes.iter().all(|(opcode, _)| ["phi", "call", "ret"].contains(&module.string(*opcode)))
-}
-
-/// Whether a node makes one call, and then does something else than leave: a tail call has nothing behind it, or what is no code (the plugin's `endsInTailCall`).
-fn has_code_behind_its_call(module: &Module, node: &Node) -> bool {
-    const LEAVING: [&str; 4] = ["br", "ret", "unreachable", "resume"];
-    const NO_CODE: [&str; 4] = ["trunc", "bitcast", "inttoptr", "ptrtoint"];
-    let opcodes: Vec<_> = node.opcodes.iter().map(|(opcode, number)| (module.string(*opcode), *number)).collect();
-    // They stand in the order of first appearance.
-    let behind = opcodes.iter().skip_while(|(opcode, _)| *opcode != "call").skip(1);
-    opcodes.contains(&("call", 1))
-        && behind.filter(|(opcode, _)| !LEAVING.contains(opcode) && !NO_CODE.contains(opcode)).count() > 0
+    is_cut
 }

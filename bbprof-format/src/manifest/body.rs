@@ -197,6 +197,8 @@ pub struct CallSite {
     pub callee: Callee,
     /// Where it is called from.
     pub location: Option<LocationId>,
+    /// Whether nothing is counted behind it: a tail call, or one that never comes back.
+    pub is_last: bool,
 }
 
 /// Who is called.

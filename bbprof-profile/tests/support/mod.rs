@@ -160,7 +160,7 @@ impl ModuleMaker {
             calls: node
                 .calls
                 .iter()
-                .map(|callee| CallSite { callee: Callee::Symbol(self.string(callee)), location: None })
+                .map(|callee| CallSite { callee: Callee::Symbol(self.string(callee)), location: None, is_last: false })
                 .collect(),
             ir: None,
         }
