@@ -49,6 +49,10 @@ pub fn without_turbofish(name: &str) -> String {
 }
 
 fn name_proper(name: &str, with_arguments: bool) -> String {
+    // As C's names are, of which a program has many.
+    if !name.contains(['<', '(', '{', ' ']) {
+        return name.to_owned();
+    }
     let mut plain = String::new();
     let mut rest = name;
     while let Some(first) = rest.chars().next() {
