@@ -5,7 +5,7 @@ use crate::number::{grouped, percent};
 use crate::place::{file_name, place, short_name};
 use crate::table::{Style, Table, bar, heading, warmth};
 use bbprof_profile::{FunctionView, LineTable, Profile, Totals, WeightSource, source_name, without_turbofish};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 /// What a row of the first table stands for.
@@ -182,7 +182,11 @@ fn group_label(profile: &Profile, by: GroupBy, key: &str, group: &Group<'_>) -> 
 }
 
 fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {
-    let mut blocks: Vec<(u128, u64, FunctionView<'_>, u32)> = Vec::new();
+    type Block<'p> = (u128, u64, FunctionView<'p>, u32);
+    fn place<'p>((_, _, function, id): &Block<'p>) -> (&'p str, u32, &'p str) {
+        (function.symbol(), *id, function.image_path())
+    }
+    let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut total = 0;
     for function in profile.functions().filter(|function| function.is_executed()) {
         for block in function.blocks() {
@@ -193,16 +197,23 @@ fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
             }
         }
     }
-    let order = |a: &(u128, u64, FunctionView<'_>, u32), b: &(u128, u64, FunctionView<'_>, u32)| {
-        b.0.cmp(&a.0).then_with(|| b.1.cmp(&a.1)).then_with(|| a.2.symbol().cmp(b.2.symbol())).then_with(|| a.3.cmp(&b.3))
-    };
-    keep_first(&mut blocks, options.top, order);
+    keep_first(&mut blocks, options.top, |a, b| (b.0, b.1).cmp(&(a.0, a.1)).then_with(|| place(a).cmp(&place(b))));
     let most = blocks.first().map_or(0, |block| block.0);
-    let mut table = Table::new(&["instructions", "%", "", "count", "block"]);
-    for (instructions, count, function, id) in blocks {
+    let name = |function: FunctionView<'_>, id: u32| {
         let position = function.blocks().find(|block| block.id() == id).and_then(|block| block.positions().first().copied());
         let at = position.map_or_else(String::new, |(file, line, _)| format!("  {}:{line}", file_name(profile.files.path(file))));
-        let block = format!("{} #{id}{at}", short_name(function.name()));
+        format!("{} #{id}{at}", short_name(function.name()))
+    };
+    let names: Vec<String> = blocks.iter().map(|(_, _, function, id)| name(*function, *id)).collect();
+    let mut images: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for (name, (_, _, function, _)) in names.iter().zip(&blocks) {
+        images.entry(name).or_default().insert(function.image_path());
+    }
+    let mut table = Table::new(&["instructions", "%", "", "count", "block"]);
+    for ((instructions, count, function, _), name) in blocks.into_iter().zip(&names) {
+        // One source in several programs.
+        let image = if images[&name[..]].len() > 1 { format!(" in {}", file_name(function.image_path())) } else { String::new() };
+        let block = format!("{name}{image}");
         let bar = bar(instructions, most, BAR);
         let cells = vec![grouped(instructions), percent(instructions, total), bar, grouped(u128::from(count)), block];
         table.painted_row(warmth(instructions, total), cells);

@@ -1,6 +1,7 @@
 //! The text summary and the verdict.
 
 use crate::example::{PLAIN, profile, run, text};
+use bbprof_profile::Profile;
 use bbprof_report::{GroupBy, SortBy, Style, SummaryOptions, Verdict, write_skipped, write_summary};
 
 const OPTIONS: SummaryOptions = SummaryOptions { top: 2, sort: SortBy::Instructions, by: GroupBy::Function, style: PLAIN };
@@ -32,6 +33,19 @@ instructions     %          count  line
           32  23.4  ███▎        8  /src/a.c:8
 ";
     assert_eq!(text(|out| write_summary(&profile(), &OPTIONS, out)), expected);
+}
+
+/// A file that is compiled into two programs has the same functions, blocks and lines in both.
+#[test]
+fn blocks_of_one_source_in_two_programs_name_these() {
+    let (first, mut second) = (run(), run());
+    second.counters.path = "/bin/other".into();
+    let parts = [first, second].map(|run| (run.map, run.counters));
+    let both = Profile::new(run().processes, parts.into()).expect("they fit");
+    let summary = text(|out| write_summary(&both, &OPTIONS, out));
+    let blocks: Vec<&str> = summary.lines().skip_while(|line| !line.starts_with("Hottest blocks")).skip(2).take(2).collect();
+    assert!(blocks[0].ends_with("  g #0  a.c:8 in app") && blocks[1].ends_with("  g #0  a.c:8 in other"), "{summary}");
+    assert_eq!(summary.matches(" in app").count(), 1, "{summary}");
 }
 
 #[test]
