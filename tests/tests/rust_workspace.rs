@@ -167,4 +167,10 @@ fn nextest() {
     nextest(&["list"]);
     let said = nextest(&["run"]);
     assert!(said.contains("counts            exact"), "{said}");
+    // Its configuration is its own affair.
+    let asked = |program: &Path, words: &[&str]| {
+        let asked = Run::new(program).args(words).args(["nextest", "show-config", "version"]).in_folder(&folder);
+        asked.env("CARGO_TARGET_DIR", &target).ok().text()
+    };
+    assert_eq!(asked(&tool("cargo-bbprof"), &["bbprof"]), asked(Path::new("cargo"), &[]));
 }

@@ -57,8 +57,8 @@ const LETTERS_WITH_VALUE: [char; 5] = ['p', 'F', 'j', 'm', 'Z'];
 /// Those that may stand before others.
 const LETTERS_WITHOUT_VALUE: [char; 5] = ['q', 'v', 'r', 'h', 'V'];
 
-/// Nextest's own subcommands, of those that we drive.
-const OF_NEXTEST: [&str; 4] = ["run", "r", "list", "archive"];
+/// Nextest's own subcommands, of those that we drive or pass on.
+const OF_NEXTEST: [&str; 5] = ["run", "r", "list", "archive", "show-config"];
 /// Options that nextest takes before its subcommand: those whose value is the next word, and those without one.
 const BEFORE_OF_NEXTEST: [&str; 5] = ["--color", "--manifest-path", "--config-file", "--user-config-file", "--tool-config-file"];
 const FLAGS_BEFORE_OF_NEXTEST: [&str; 4] = ["--no-pager", "--verbose", "-v", "-vv"];
@@ -279,6 +279,7 @@ mod tests {
         for (line, cargo) in [
             ("list -p a", "list -p a"),
             ("--color never list -p a", "list --color never -p a"),
+            ("--color never show-config version", "show-config --color never version"),
             (
                 "--ir -v --manifest-path=a --config-file run --no-pager run run",
                 "run -v --manifest-path=a --config-file run --no-pager run",

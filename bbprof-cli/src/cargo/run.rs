@@ -25,7 +25,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs cargo; the exit code is cargo's, which passes its program's on.
 pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
-    if asks_for_flags(&options) {
+    if only_asks(subcommand, &options) {
         return Err(pass_on(subcommand, options));
     }
     let _in_use = InUse::now();
@@ -63,9 +63,11 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
     Ok(exit_code(status))
 }
 
-/// Whether it is cargo's list of unstable flags that is asked for, which it prints in place of whatever else it is to do.
-fn asks_for_flags(options: &CargoOptions) -> bool {
-    CargoWords::new(options.cargo.clone()).values("-Z", Some('Z')).iter().any(|flag| flag == "help")
+/// Whether it is cargo's list of unstable flags that is asked for, which it prints in place of whatever else it is to do, or nextest's configuration.
+fn only_asks(subcommand: Subcommand, options: &CargoOptions) -> bool {
+    let words = CargoWords::new(options.cargo.clone());
+    let is_configuration = subcommand == Subcommand::Nextest && words.of_nextest() == Some("show-config");
+    is_configuration || words.values("-Z", Some('Z')).iter().any(|flag| flag == "help")
 }
 
 /// Cargo itself, in our place; an error if it cannot be.
