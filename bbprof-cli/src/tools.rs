@@ -29,7 +29,7 @@ pub(crate) struct ToolSettings {
     pub root: OsString,
     /// The plugin for rustc's LLVM, with its options.
     pub rustc_plugin: PathBuf,
-    /// The real rustc (only the role `rustc` needs it), rustdoc, and the user's own wrapper.
+    /// The real rustc, rustdoc, and the user's own wrapper.
     pub rustc: OsString,
     pub rustdoc: OsString,
     pub user_wrapper: Option<OsString>,

@@ -259,6 +259,18 @@ fn other_linkers() {
     }
 }
 
+/// Which is not in PATH, and asks for all that `cc` adds by itself.
+#[test]
+fn the_linker_that_comes_with_rustc() {
+    let sandbox = Sandbox::new("rust-lld");
+    let file = |name: &str| Run::new("gcc").arg(format!("-print-file-name={name}")).ok().text().trim().to_owned();
+    let folder = |name: &str| format!("-L{}", Path::new(&file(name)).parent().unwrap().display());
+    let mut flags = vec!["-Clinker=rust-lld".to_owned(), folder("libgcc.a"), folder("libc.so.6"), folder("libgcc_s.so.1")];
+    flags.extend(["Scrt1.o", "crti.o", "crtn.o"].map(|name| format!("-Clink-arg={}", file(name))));
+    flags.push("-Clink-arg=--dynamic-linker=/lib64/ld-linux-x86-64.so.2".to_owned());
+    check(&package(&sandbox).env("RUSTFLAGS", &flags.join(" ")), &sandbox, "true false false\n");
+}
+
 /// The program that a build made.
 fn built(target: &Path, name: &str) -> PathBuf {
     target.join("bbprof/build/x86_64-unknown-linux-gnu/release").join(name)

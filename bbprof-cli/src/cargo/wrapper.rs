@@ -159,11 +159,21 @@ fn complete(command: &mut Command, seen: &Seen) {
 
 fn link_with_shim(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Result<()> {
     let installation = Installation { root: settings.root.clone().into() };
-    let real = seen.linker.clone().unwrap_or_else(|| "cc".into());
+    let real = find_linker(seen.linker.as_deref().unwrap_or("cc".as_ref()), &settings.rustc)?;
     let mut linker = OsString::from("-Clinker=");
     linker.push(shim::before(&installation, &real)?);
     command.arg(linker);
     Ok(())
+}
+
+/// As rustc does, which also knows the linkers that come with it (`rust-lld`).
+fn find_linker<'a>(name: &'a OsStr, rustc: &OsStr) -> Result<Cow<'a, OsStr>> {
+    if which::which(name).is_ok() {
+        return Ok(name.into());
+    }
+    let libraries = duct::cmd!(rustc, "--print", "target-libdir").read().context("rustc --print target-libdir")?;
+    let own = Path::new(&libraries).with_file_name("bin").join(name);
+    Ok(if own.is_file() { own.into_os_string().into() } else { name.into() })
 }
 
 /// What a rustc or rustdoc command line says.
