@@ -5,6 +5,7 @@ use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
 use bbprof_profile::{ExceptionKind, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -188,7 +189,7 @@ pub fn annotate(
                 }
                 let is_wanted = |file, line, symbol: &str| (file, line) == place && called.is(symbol);
                 let table = LineTable::of_copies(profile, is_wanted);
-                write_function(profile, &functions, &table, &read, style, out)?;
+                write_function(profile, &functions, called, &table, &read, style, out)?;
             }
             Ok(())
         }
@@ -199,6 +200,7 @@ pub fn annotate(
 fn write_function(
     profile: &Profile,
     functions: &[FunctionView<'_>],
+    called: &Called,
     table: &LineTable,
     read: &impl Fn(&str) -> io::Result<String>,
     style: Style,
@@ -217,7 +219,11 @@ fn write_function(
     };
     writeln!(out, "entered {} times, {} instructions{inlined}", grouped(entries), grouped(instructions))?;
     if first.file().is_none() {
-        return writeln!(out, "no source is known for it: it was compiled without debug information");
+        writeln!(out, "no source is known for it: it was compiled without debug information, or the compiler made it")?;
+        return match namesakes(profile, called) {
+            names if names.is_empty() => Ok(()),
+            names => writeln!(out, "others that may be called so: {}", names.join(", ")),
+        };
     }
     let last = of_source().map(|(_, function)| function.last_line).max();
     let Some((file, source)) = source else { return Ok(()) };
@@ -228,6 +234,19 @@ fn write_function(
         (line, ..) => line..=last.unwrap_or(u32::MAX),
     };
     write_source(profile, file, source, lines, read, style, out)
+}
+
+/// Functions with a source, the hottest first, at most five, that the word means where none has that very name: beside Rust's `a::main` there is `main`, which calls it.
+fn namesakes(profile: &Profile, called: &Called) -> Vec<String> {
+    let mut hot: BTreeMap<&str, u128> = BTreeMap::new();
+    for function in profile.functions().filter(|function| function.file().is_some()) {
+        if WAYS.iter().any(|is_called| is_called(&called.word, function.symbol(), function.name())) {
+            *hot.entry(function.name()).or_default() += function.counts.instructions;
+        }
+    }
+    let mut names: Vec<(&str, u128)> = hot.into_iter().collect();
+    names.sort_by_key(|(_, instructions)| Reverse(*instructions));
+    names.into_iter().take(5).map(|(name, _)| shell_word(name)).collect()
 }
 
 fn write_source(

@@ -553,3 +553,12 @@ fn sources_of_incremental_builds() {
     std::fs::File::options().append(true).open(&source).unwrap().set_modified(later).unwrap();
     assert!(annotate().contains("was modified after the program was linked"), "{}", annotate());
 }
+
+/// Beside a program's `main` there is one that rustc makes, which has no source.
+#[test]
+fn which_main() {
+    let sandbox = Sandbox::new("which-main");
+    package(&sandbox).profiled("run", &["--quiet", "--no-report"], &sandbox).ok();
+    let shown = Run::new(tool("bbprof")).arg("annotate").args(sandbox.raw_profiles("raw")).arg("main").ok().text();
+    assert!(shown.ends_with("others that may be called so: flags::main\n"), "{shown}");
+}
