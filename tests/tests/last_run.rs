@@ -200,6 +200,9 @@ fn the_last_run_is_the_last_whatever_it_was() {
     let off = run(&sandbox, &[], "3").env("BBPROF_OFF", "1").outcome().expect_code(3);
     assert!(off.stderr.contains("no profile was written: BBPROF_OFF is set"), "{}", off.stderr);
     last(&sandbox).expect_code(2);
+    // Nowhere, as its folder is missing.
+    let refused = run(&sandbox, &[], "0").env("BBPROF_OUT", "nowhere/%p.bbraw").outcome().expect_code(0).stderr;
+    assert!(refused.contains("cannot write") && refused.contains("or none could write one, and said so"), "{refused}");
     // In another target directory than commands look at.
     run(&sandbox, &[&quiet[..], &["--target-dir", "other"]].concat(), "8").outcome().expect_code(8);
     ended_with(&sandbox, 8);

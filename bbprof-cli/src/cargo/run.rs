@@ -286,7 +286,7 @@ fn why_none(context: &Context, success: bool) -> &'static str {
     if context.variable("BBPROF_OFF").is_some_and(|off| off != "0") {
         ": BBPROF_OFF is set"
     } else if success {
-        ": no instrumented program ran"
+        ": no instrumented program ran, or none could write one, and said so"
     } else {
         ""
     }
