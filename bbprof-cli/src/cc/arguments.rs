@@ -129,7 +129,7 @@ impl Arguments {
             _ if word.starts_with("-print-") || word.starts_with("--print-") => self.is_plain = true,
             _ if word.starts_with("-flto=") => self.wants_lto = true,
             _ if needs_lto(word) => self.needs_lto = Some(word.to_owned()),
-            "-m32" | "-mx32" => self.foreign = Some(word.to_owned()),
+            "-m32" | "-mx32" | "-m16" | "-miamcu" => self.foreign = Some(word.to_owned()),
             "-m64" => self.foreign = None,
             _ => {
                 if let Some(name) = word.strip_prefix("-fuse-ld=") {
@@ -335,12 +335,16 @@ mod tests {
             "--target=bpf a.c",
             "-target aarch64-linux-gnu a.c",
             "-m32 a.c",
+            "-m16 a.c",
+            "-miamcu a.c",
             "--target=x86_64-apple-darwin a.c",
             "--target=x86_64-linux-gnux32 a.c",
         ] {
             assert!(parse(line).unwrap().foreign.is_some(), "{line}");
         }
-        for line in ["a.c", "--target=x86_64-linux-gnu a.c", "-target x86_64-unknown-linux-musl a.c", "-m32 -m64 a.c"] {
+        for line in
+            ["a.c", "--target=x86_64-linux-gnu a.c", "-target x86_64-unknown-linux-musl a.c", "-m32 -m64 a.c", "-m16 -m64 a.c"]
+        {
             assert_eq!(parse(line).unwrap().foreign, None, "{line}");
         }
     }
