@@ -48,8 +48,8 @@ impl Tight {
     }
 }
 
-/// Turns, measured or estimated, from which on a loop is worth more instructions at its entry.
-const LEAST_TURNS: u64 = 8;
+/// Increments of one counter an entry, measured or estimated, from which on a loop is worth more instructions at its entry.
+const LEAST_INCREMENTS: u64 = 8;
 
 /// For each of these counters, the loop of the view (position + 1) that has a register for it, or 0: the outermost that is tight. Where a loop in another one set the
 /// register anew each time it is entered, processors would wait as they do without: the bench's kernel `scan`, whose inner loop turns six times an entry, takes 1.05 of the
@@ -78,10 +78,12 @@ pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterS
         let header = |node: Option<u32>| node.is_some_and(|node| nodes[node as usize].block == tight_loop.header);
         let enters = |edge: &&Edge| header(edge.to) && !is_inside(edge.from);
         let entries: u64 = graph.edges.iter().filter(enters).fold(0, |sum, edge| sum.saturating_add(edge.weight));
-        // Of the loop itself, or of one in it.
-        let weights = nodes.iter().zip(&graph.weights);
-        let turns = weights.filter(|(node, _)| blocks.contains(&node.block)).map(|(_, weight)| *weight).max().unwrap_or(0);
-        if turns / LEAST_TURNS >= entries {
+        let executions = |counter: &usize| match sites[*counter] {
+            CounterSite::Node(node) => graph.weights[node.index()],
+            CounterSite::Edge(id) | CounterSite::PhiEdge(id) | CounterSite::BeforeLoop(id) => edge(id.index()).weight,
+        };
+        let hottest = counters.iter().map(executions).max().unwrap_or(0);
+        if hottest / LEAST_INCREMENTS >= entries {
             counters.into_iter().for_each(|counter| chosen[counter] = number);
         }
     }
