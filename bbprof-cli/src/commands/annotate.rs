@@ -1,6 +1,6 @@
 //! `bbprof annotate`: source with counts.
 
-use super::inputs::{MapArgs, load, tell_inexact};
+use super::inputs::{MapArgs, load, stands_for_profiles, tell_inexact};
 use super::linked::{Linked, warning};
 use super::look::LookArgs;
 use super::outcome::Outcome;
@@ -56,6 +56,9 @@ fn without_dots(path: &Path) -> PathBuf {
 
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let (wanted, profiles) = args.words.split_last().context("clap requires a word")?;
+    if stands_for_profiles(Path::new(wanted)) {
+        require!("{}: is a profile; the function or source file comes last, behind the profiles", wanted.display());
+    }
     let profiles: Vec<PathBuf> = profiles.iter().map(PathBuf::from).collect();
     let (profile, num_damaged) = load(&profiles, &args.maps)?;
     tell_inexact(&profile);

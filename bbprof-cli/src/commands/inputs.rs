@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use bbprof_format::BuildId;
 use bbprof_format::merged::{ImageCounters, MergedProfile};
 use bbprof_profile::{ExceptionKind, Merger, Profile};
-pub(crate) use files::expand;
+pub(crate) use files::{expand, stands_for_profiles};
 use files::{expand_without, profiles_of_last_run};
 pub(crate) use images::Images;
 use rayon::prelude::*;

@@ -1,17 +1,14 @@
 //! `bbprof paths`: the hottest paths.
 
-use super::inputs::{MapArgs, expand, load, tell_inexact};
+use super::inputs::{MapArgs, load, stands_for_profiles, tell_inexact};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use crate::exit::{Requirement, require};
 use crate::messages::tell;
 use anyhow::Result;
-use bbprof_format::{merged, raw};
 use bbprof_report::{PathOptions, Subject, find_subject, write_paths};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Print the hottest paths through functions, from programs built with --counters paths
@@ -38,7 +35,7 @@ pub(crate) struct PathsArgs {
 pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     let coverage_thousandths = args.coverage.as_deref().map(thousandths).transpose()?;
     let (function, profiles) = match args.words.split_last() {
-        Some((last, before)) if !is_profile(Path::new(last)) => (Some(last), before),
+        Some((last, before)) if !stands_for_profiles(Path::new(last)) => (Some(last), before),
         _ => (None, &args.words[..]),
     };
     let profiles: Vec<PathBuf> = profiles.iter().map(PathBuf::from).collect();
@@ -64,19 +61,6 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     let options = PathOptions { top: args.top, coverage_thousandths, style: args.look.style(&std::io::stdout()) };
     to_stdout(|out| write_paths(&profile, &functions, &options, out))?;
     Ok(Outcome::without(num_damaged))
-}
-
-/// Whether a word stands for profiles: a folder, or a file by name or content. A function may be called as a program beside it, or as a folder without profiles.
-fn is_profile(path: &Path) -> bool {
-    if path.is_dir() {
-        return path.as_os_str().as_encoded_bytes().contains(&b'/') || expand(&[path.to_owned()]).is_ok();
-    }
-    if path.extension().is_some_and(|end| end == raw::EXTENSION || end == merged::EXTENSION) {
-        return true;
-    }
-    let mut magic = [0; 8];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
-    read.is_ok() && (magic == *raw::MAGIC || magic == *merged::MAGIC)
 }
 
 /// `90`, `90%` or `99.5%` in thousandths.

@@ -7,6 +7,8 @@ use crate::last_run;
 use crate::messages::tell;
 use anyhow::{Context, Result};
 use bbprof_format::{merged, raw};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -73,6 +75,19 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 
 fn is_profile(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == raw::EXTENSION || extension == merged::EXTENSION)
+}
+
+/// Whether a word stands for profiles: a folder, or a file by name or content. A function may be called as a program beside it, or as a folder without profiles.
+pub(crate) fn stands_for_profiles(path: &Path) -> bool {
+    if path.is_dir() {
+        return path.as_os_str().as_encoded_bytes().contains(&b'/') || expand(&[path.to_owned()]).is_ok();
+    }
+    if is_profile(path) {
+        return true;
+    }
+    let mut magic = [0; 8];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && (magic == *raw::MAGIC || magic == *merged::MAGIC)
 }
 
 /// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest raw profile in the working
