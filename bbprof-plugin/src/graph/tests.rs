@@ -280,6 +280,7 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
         short.blocks[block].weight = 79;
     }
     assert_eq!(chosen(&short, &sites), [0; 6], "7 turns an entry");
+    assert_eq!(chosen(&tight, &[edge(2), edge(4)]), [0, 0], "turned ten times an entry, but incremented once");
 
     let addressed_among = |others: usize, instructions: u32, takes_chunks: u32, tight: Tight| {
         let mut sample = loop_of_two_among(others, instructions);
