@@ -183,7 +183,7 @@ fn group_label(profile: &Profile, by: GroupBy, key: &str, group: &Group<'_>) -> 
 
 fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {
     type Block<'p> = (u128, u64, FunctionView<'p>, u32);
-    fn place<'p>((_, _, function, id): &Block<'p>) -> (&'p str, u32, &'p str) {
+    fn identity<'p>((_, _, function, id): &Block<'p>) -> (&'p str, u32, &'p str) {
         (function.symbol(), *id, function.image_path())
     }
     let mut blocks: Vec<Block<'_>> = Vec::new();
@@ -197,7 +197,7 @@ fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
             }
         }
     }
-    keep_first(&mut blocks, options.top, |a, b| (b.0, b.1).cmp(&(a.0, a.1)).then_with(|| place(a).cmp(&place(b))));
+    keep_first(&mut blocks, options.top, |a, b| (b.0, b.1).cmp(&(a.0, a.1)).then_with(|| identity(a).cmp(&identity(b))));
     let most = blocks.first().map_or(0, |block| block.0);
     let name = |function: FunctionView<'_>, id: u32| {
         let position = function.blocks().find(|block| block.id() == id).and_then(|block| block.positions().first().copied());

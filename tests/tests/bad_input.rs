@@ -157,7 +157,7 @@ fn options_that_do_not_exist() {
     says(&bbprof(&["export", "json="]), MISSING, &["json=", "path"]);
     says(&bbprof(&["verify", "none.bbraw"]), MISSING, &["none.bbraw"]);
     says(&bbprof(&["verify"]), MISSING, &["no profile", "run the program first"]);
-    says(&bbprof(&["annotate", "shelf_put", "one.bbraw"]), MISSING, &["one.bbraw: is a profile", "comes last"]);
+    says(&bbprof(&["annotate", "shelf_put", "one.bbraw"]), MISSING, &["one.bbraw: stands for profiles", "comes last"]);
     parcel.sandbox.write("src/bbprof.toml", "counter = \"check\"\n");
     says(&bbprof(&["env", "--sh"]), MISSING, &["bbprof.toml", "counter"]);
     parcel.sandbox.write("src/bbprof.toml", "exclude-fn = \"(\"\n");

@@ -57,7 +57,7 @@ fn without_dots(path: &Path) -> PathBuf {
 pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     let (wanted, profiles) = args.words.split_last().context("clap requires a word")?;
     if stands_for_profiles(Path::new(wanted)) {
-        require!("{}: is a profile; the function or source file comes last, behind the profiles", wanted.display());
+        require!("{}: stands for profiles; the function or source file comes last, behind them", wanted.display());
     }
     let profiles: Vec<PathBuf> = profiles.iter().map(PathBuf::from).collect();
     let (profile, num_damaged) = load(&profiles, &args.maps)?;
