@@ -73,14 +73,11 @@ GlobalVariable *ModuleData::delta() {
   return Known ? Known : makeHiddenWeak(Word, "__bbprof_delta.tls", GlobalValue::InitialExecTLSModel, "");
 }
 
-FunctionCallee ModuleData::threadBlock() {
-  FunctionCallee ThreadBlock = M.getOrInsertFunction("__bbprof_thread_block", FunctionType::get(Word, false));
-  auto *Callee = cast<Function>(ThreadBlock.getCallee());
-  Callee->setLinkage(GlobalValue::ExternalWeakLinkage);
-  Callee->setVisibility(GlobalValue::HiddenVisibility);
-  Callee->setDSOLocal(true);
-  Callee->setCallingConv(CallingConv::PreserveAll);
-  Callee->setDoesNotThrow();
+llvm::Function *ModuleData::threadBlock() {
+  auto *ThreadBlock = cast<llvm::Function>(M.getOrInsertFunction("__bbprof_thread_block", FunctionType::get(Word, false)).getCallee());
+  ThreadBlock->setLinkage(GlobalValue::ExternalWeakLinkage);
+  ThreadBlock->setVisibility(GlobalValue::HiddenVisibility);
+  ThreadBlock->setDSOLocal(true);
   return ThreadBlock;
 }
 

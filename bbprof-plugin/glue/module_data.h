@@ -19,7 +19,7 @@ public:
   llvm::GlobalVariable *delta();
 
   // The runtime's function that gives a thread its own counters.
-  llvm::FunctionCallee threadBlock();
+  llvm::Function *threadBlock();
 
   // The runtime's function that counts paths in hash tables; where it is not linked, an empty one of the module.
   llvm::FunctionCallee countPath();

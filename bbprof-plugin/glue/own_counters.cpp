@@ -4,41 +4,34 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
 
 using namespace llvm;
 
 namespace bbprof {
 
-static bool calls(Function &F) {
-  return any_of(instructions(F), [](Instruction &I) { return isa<CallBase>(I) && (!isa<IntrinsicInst>(I) || isa<MemIntrinsic>(I)); });
-}
-
-// What the runtime returns makes the sum the address of the thread's own.
-static Value *addFetched(IRBuilder<> &Builder, Value *Sum, FunctionCallee ThreadBlock) {
-  CallInst *Fetched = Builder.CreateCall(ThreadBlock);
-  Fetched->setCallingConv(CallingConv::PreserveAll);
-  Fetched->setDoesNotThrow();
-  if (DISubprogram *Subprogram = Builder.GetInsertBlock()->getParent()->getSubprogram())
-    Fetched->setDebugLoc(DILocation::get(Sum->getContext(), 0, 0, Subprogram));
-  return Builder.CreatePtrAdd(Sum, Fetched, "bbprof.counters");
-}
-
-// For a function that calls nothing else, and would have a frame for this call in each of its own calls. Below the stack's end is the red zone; the
-// runtime aligns the stack itself.
-static Value *addFetchedWithoutFrame(IRBuilder<> &Builder, Value *Sum, Value *ThreadBlock) {
+// What the runtime returns makes the sum the address of the thread's own. For code generation that is no call: a function that calls nothing
+// else in most of its own calls needs no frame in them. The runtime keeps all registers but the result's, and aligns the stack itself. What is
+// below the stack's end belongs to nobody in a function without a red zone; unoptimised code may yet be inlined into one that has it.
+static Value *addFetched(IRBuilder<> &Builder, Value *Sum, Value *ThreadBlock, bool Optimized) {
+  Function &F = *Builder.GetInsertBlock()->getParent();
+  bool IsFar = F.getParent()->getCodeModel() == CodeModel::Large;
+  std::string Call = IsFar ? "callq *$1" : "callq ${1:P}";
+  if (Optimized)
+    F.addFnAttr(Attribute::NoRedZone);
+  else
+    Call = "leaq -128(%rsp), %rsp\n\t" + Call + "\n\tleaq 128(%rsp), %rsp";
   auto *Signature = FunctionType::get(Sum->getType(), {ThreadBlock->getType(), Sum->getType()}, false);
-  StringRef Code = "leaq -128(%rsp), %rsp\n\tcallq ${1:P}\n\tleaq 128(%rsp), %rsp\n\taddq %rax, $0";
-  auto *Add = InlineAsm::get(Signature, Code, "=r,i,0,~{rax},~{flags},~{memory}", true);
+  std::string Constraints = IsFar ? "=r,r,0,~{rax},~{flags},~{memory}" : "=r,i,0,~{rax},~{flags},~{memory}";
+  auto *Add = InlineAsm::get(Signature, Call + "\n\taddq %rax, $0", Constraints, true);
   CallInst *New = Builder.CreateCall(Add, {ThreadBlock, Sum}, "bbprof.counters");
   New->setDoesNotThrow();
   return New;
 }
 
 // The same address as one that counts from the array: so code generation sees that it is none of the stack's, and makes a frame only where the
-// runtime is called. The mask, which masks nothing, keeps it from computing the address anew for each increment.
+// function needs one. The mask, which masks nothing, keeps it from computing the address anew for each increment.
 static Value *withinArray(IRBuilder<> &Builder, Value *Address, Value *Array) {
   Type *Word = Builder.getInt64Ty();
   Value *Delta = Builder.CreateSub(Builder.CreatePtrToInt(Address, Word), Builder.CreatePtrToInt(Array, Word));
@@ -48,7 +41,6 @@ static Value *withinArray(IRBuilder<> &Builder, Value *Address, Value *Array) {
 
 OwnCounters findOwnCounters(BasicBlock &Entry, GlobalVariable &Array, uint32_t Counter, ModuleData &Data, bool Optimized) {
   Function &F = *Entry.getParent();
-  bool NeedsFrame = calls(F) || F.getParent()->getCodeModel() == CodeModel::Large;
   BasicBlock *Rest = Entry.splitBasicBlock(Entry.getFirstNonPHIOrDbgOrAlloca(), "bbprof.rest");
   Entry.getTerminator()->eraseFromParent();
   BasicBlock *Slow = BasicBlock::Create(F.getContext(), "bbprof.thread", &F, Rest);
@@ -65,8 +57,7 @@ OwnCounters findOwnCounters(BasicBlock &Entry, GlobalVariable &Array, uint32_t C
   Builder.CreateCondBr(Missing, Slow, Rest, MDBuilder(F.getContext()).createUnlikelyBranchWeights());
 
   Builder.SetInsertPoint(Slow);
-  FunctionCallee ThreadBlock = Data.threadBlock();
-  Value *New = NeedsFrame ? addFetched(Builder, Own, ThreadBlock) : addFetchedWithoutFrame(Builder, Own, ThreadBlock.getCallee());
+  Value *New = addFetched(Builder, Own, Data.threadBlock(), Optimized);
   Builder.CreateBr(Rest);
 
   PHINode *Base = PHINode::Create(Own->getType(), 2, "bbprof.counters", Rest->begin());
