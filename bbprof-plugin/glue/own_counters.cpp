@@ -12,19 +12,14 @@ using namespace llvm;
 namespace bbprof {
 
 // What the runtime returns makes the sum the address of the thread's own. For code generation that is no call: a function that calls nothing
-// else in most of its own calls needs no frame in them. The runtime keeps all registers but the result's, and aligns the stack itself. What is
-// below the stack's end belongs to nobody in a function without a red zone; unoptimised code may yet be inlined into one that has it.
-static Value *addFetched(IRBuilder<> &Builder, Value *Sum, Value *ThreadBlock, bool Optimized) {
-  Function &F = *Builder.GetInsertBlock()->getParent();
-  bool IsFar = F.getParent()->getCodeModel() == CodeModel::Large;
-  std::string Call = IsFar ? "callq *$1" : "callq ${1:P}";
-  if (Optimized)
-    F.addFnAttr(Attribute::NoRedZone);
-  else
-    Call = "leaq -128(%rsp), %rsp\n\t" + Call + "\n\tleaq 128(%rsp), %rsp";
+// else in most of its own calls needs no frame in them. Nor does it change the stack, below whose end the function, or one that it is inlined
+// into later, may keep what is its own, and where unwinding has to find the function's caller: the runtime gets in a register where to go on.
+static Value *addFetched(IRBuilder<> &Builder, Value *Sum, Value *ThreadBlock) {
+  bool IsFar = Builder.GetInsertBlock()->getModule()->getCodeModel() == CodeModel::Large;
+  std::string Code = std::string("leaq 1f(%rip), %r11\n\tjmp") + (IsFar ? "q *$1" : " ${1:P}") + "\n1:\taddq %rax, $0";
+  std::string Constraints = std::string("=r,") + (IsFar ? "r" : "i") + ",0,~{rax},~{r11},~{flags},~{memory}";
   auto *Signature = FunctionType::get(Sum->getType(), {ThreadBlock->getType(), Sum->getType()}, false);
-  std::string Constraints = IsFar ? "=r,r,0,~{rax},~{flags},~{memory}" : "=r,i,0,~{rax},~{flags},~{memory}";
-  auto *Add = InlineAsm::get(Signature, Call + "\n\taddq %rax, $0", Constraints, true);
+  auto *Add = InlineAsm::get(Signature, Code, Constraints, true);
   CallInst *New = Builder.CreateCall(Add, {ThreadBlock, Sum}, "bbprof.counters");
   New->setDoesNotThrow();
   return New;
@@ -57,7 +52,7 @@ OwnCounters findOwnCounters(BasicBlock &Entry, GlobalVariable &Array, uint32_t C
   Builder.CreateCondBr(Missing, Slow, Rest, MDBuilder(F.getContext()).createUnlikelyBranchWeights());
 
   Builder.SetInsertPoint(Slow);
-  Value *New = addFetched(Builder, Own, Data.threadBlock(), Optimized);
+  Value *New = addFetched(Builder, Own, Data.threadBlock());
   Builder.CreateBr(Rest);
 
   PHINode *Base = PHINode::Create(Own->getType(), 2, "bbprof.counters", Rest->begin());

@@ -1,6 +1,6 @@
 /* thread_block.c: gives a thread its own block of an image's global counters.
  *
- * Called from the middle of instrumented functions, maybe in a signal handler: it preserves every register but the result, so the C
+ * Called from the middle of instrumented functions, maybe in a signal handler: it preserves every register but the result and %r11, so the C
  * part is compiled for general registers only, and it calls nothing but the kernel. */
 #include "process.h"
 
@@ -41,15 +41,24 @@ BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
     return delta;
 }
 
+/* Comes by a jump, with %r11 saying where to go on, so that the stack is the caller's throughout: below its end is what the caller keeps in
+ * its red zone. */
 __asm__(".text\n"
         ".globl __bbprof_thread_block\n"
         ".hidden __bbprof_thread_block\n"
         ".type __bbprof_thread_block, @function\n"
         "__bbprof_thread_block:\n"
         "    .cfi_startproc\n"
+        "    .cfi_def_cfa %rsp, 0\n"
+        "    .cfi_register %rip, %r11\n"
+        "    lea -128(%rsp), %rsp\n"
+        "    .cfi_def_cfa_offset 128\n"
+        "    push %r11\n"
+        "    .cfi_def_cfa_offset 136\n"
+        "    .cfi_offset %rip, -136\n"
         "    push %rbp\n"
-        "    .cfi_def_cfa_offset 16\n"
-        "    .cfi_offset %rbp, -16\n"
+        "    .cfi_def_cfa_offset 144\n"
+        "    .cfi_offset %rbp, -144\n"
         "    mov %rsp, %rbp\n"
         "    .cfi_def_cfa_register %rbp\n"
         "    push %rcx\n"
@@ -59,13 +68,11 @@ __asm__(".text\n"
         "    push %r8\n"
         "    push %r9\n"
         "    push %r10\n"
-        "    push %r11\n"
         "    and $-16, %rsp\n"
         "    call bbprof_thread_block\n"
         /* What BBPROF_DELTA_NONE is in the caller's sum goes again. */
         "    btc $63, %rax\n"
-        "    lea -64(%rbp), %rsp\n"
-        "    pop %r11\n"
+        "    lea -56(%rbp), %rsp\n"
         "    pop %r10\n"
         "    pop %r9\n"
         "    pop %r8\n"
@@ -74,7 +81,13 @@ __asm__(".text\n"
         "    pop %rdx\n"
         "    pop %rcx\n"
         "    pop %rbp\n"
-        "    .cfi_def_cfa %rsp, 8\n"
-        "    ret\n"
+        "    .cfi_def_cfa %rsp, 136\n"
+        "    .cfi_restore %rbp\n"
+        "    pop %r11\n"
+        "    .cfi_def_cfa_offset 128\n"
+        "    .cfi_register %rip, %r11\n"
+        "    lea 128(%rsp), %rsp\n"
+        "    .cfi_def_cfa_offset 0\n"
+        "    jmp *%r11\n"
         "    .cfi_endproc\n"
         ".size __bbprof_thread_block, .-__bbprof_thread_block\n");

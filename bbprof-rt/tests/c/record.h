@@ -48,10 +48,10 @@ __attribute__((used)) static void (*const runtime)(void) = __bbprof_runtime;
 /* What an instrumented function does. */
 #define HIT(k) (*(volatile uint64_t *)&__bbprof_tls_bank[k] += 1)
 #define HIT_SHARED(k) (*(volatile uint64_t *)&__bbprof_global_bank[k] += 1)
-BBPROF_HIDDEN uint64_t __bbprof_thread_block(void);
+BBPROF_HIDDEN void __bbprof_thread_block(void);
 static inline void hit_delta(unsigned k) {
     uint64_t address = (uint64_t)&__bbprof_global_bank[k] + __bbprof_delta;
     if ((int64_t)address < 0)
-        address += __bbprof_thread_block();
+        __asm__ volatile("lea 1f(%%rip), %%r11; jmp %P1; 1: add %%rax, %0" : "+r"(address) : "i"(__bbprof_thread_block) : "rax", "r11", "cc", "memory");
     *(volatile uint64_t *)address += 1;
 }

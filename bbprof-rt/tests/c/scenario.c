@@ -151,7 +151,7 @@ static void *telling_thread(void *slot) {
 
 /* Calls the runtime as instrumented code does, with all registers in use; what they hold before and after. */
 struct registers {
-    uint64_t general[14]; /* rcx rdx rsi rdi r8..r15 rbx rbp */
+    uint64_t general[13]; /* rcx rdx rsi rdi r8 r9 r10 r12..r15 rbx rbp */
     uint64_t vector[16][2];
 };
 __attribute__((used)) static volatile struct registers before, after;
@@ -160,16 +160,15 @@ __asm__(".text\n.globl call_thread_block\n.type call_thread_block, @function\nca
         "push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15; sub $8, %rsp\n"
 #define EACH(op_load, base)                                                                                                        \
     "lea " base "(%rip), %rax\n" op_load(0, rcx) op_load(8, rdx) op_load(16, rsi) op_load(24, rdi) op_load(32, r8) op_load(40, r9) \
-        op_load(48, r10) op_load(56, r11) op_load(64, r12) op_load(72, r13) op_load(80, r14) op_load(88, r15) op_load(96, rbx)      \
-            op_load(104, rbp)
+        op_load(48, r10) op_load(56, r12) op_load(64, r13) op_load(72, r14) op_load(80, r15) op_load(88, rbx) op_load(96, rbp)
 #define LOAD(at, reg) "mov " #at "(%rax), %" #reg "\n"
 #define STORE(at, reg) "mov %" #reg ", " #at "(%rax)\n"
         EACH(LOAD, "before")
-        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n movups 112+16*\\n(%rax), %xmm\\n\n .endr\n"
-        "call __bbprof_thread_block\n"
+        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n movups 104+16*\\n(%rax), %xmm\\n\n .endr\n"
+        "lea 1f(%rip), %r11; jmp __bbprof_thread_block; 1:\n"
         "mov %rax, returned(%rip)\n"
         EACH(STORE, "after")
-        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n movups %xmm\\n, 112+16*\\n(%rax)\n .endr\n"
+        ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n movups %xmm\\n, 104+16*\\n(%rax)\n .endr\n"
         "add $8, %rsp; pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx; ret\n"
         ".size call_thread_block, .-call_thread_block\n");
 extern void call_thread_block(void);

@@ -68,7 +68,7 @@ impl TestModule {
         if self.storage == Storage::Delta {
             let _ = writeln!(ir, "${DELTA_SYMBOL} = comdat any");
             let _ = writeln!(ir, "@{DELTA_SYMBOL} = weak hidden thread_local(initialexec) global i64 0, comdat, align 8");
-            let _ = writeln!(ir, "declare extern_weak hidden i64 @{THREAD_BLOCK_SYMBOL}()");
+            let _ = writeln!(ir, "declare extern_weak dso_local hidden void @{THREAD_BLOCK_SYMBOL}()");
         }
         ir.push_str("declare ptr @llvm.threadlocal.address.p0(ptr)\n");
         self.array(&mut ir, &counter_array_symbol(self.id()), self.functions.len());
@@ -113,7 +113,8 @@ impl TestModule {
                     " %t = call ptr @llvm.threadlocal.address.p0(ptr @{DELTA_SYMBOL})\n %d0 = load i64, ptr %t\n \
                      %p = ptrtoint ptr @{array} to i64\n %s0 = add i64 %p, %d0\n\
                      %new = icmp slt i64 %s0, 0\n br i1 %new, label %get, label %old\n\
-                     get:\n %d1 = call i64 @{THREAD_BLOCK_SYMBOL}()\n %s1 = add i64 %s0, %d1\n br label %go\n\
+                     get:\n %s1 = call i64 asm sideeffect \"leaq 1f(%rip), %r11\\0Ajmp ${{1:P}}\\0A1: addq %rax, $0\", \
+                     \"=r,i,0,~{{rax}},~{{r11}},~{{flags}},~{{memory}}\"(ptr @{THREAD_BLOCK_SYMBOL}, i64 %s0)\n br label %go\n\
                      old:\n br label %go\n\
                      go:\n %s = phi i64 [ %s1, %get ], [ %s0, %old ]\n %a = inttoptr i64 %s to ptr"
                 );
