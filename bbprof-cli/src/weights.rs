@@ -7,7 +7,7 @@
 use crate::cache;
 use crate::commands::inputs::{MapArgs, expand, load};
 use crate::exit::require;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use bbprof_format::Digest;
 use bbprof_profile::CounterMode;
 use std::ffi::OsString;
@@ -21,7 +21,8 @@ pub(crate) fn frequencies_file(profile: &Path, asked: &str) -> Result<PathBuf> {
     if place.to_str().is_none_or(|path| path.contains('\n')) {
         require!("{}: the plugin reads this path as a line of UTF-8; set XDG_CACHE_HOME to another folder", place.display());
     }
-    let stamps = expand(profiles)?.iter().map(|file| cache::stamp(file)).collect::<Result<Vec<OsString>>>()?;
+    let files = expand(profiles).with_context(|| asked.to_owned())?;
+    let stamps = files.iter().map(|file| cache::stamp(file)).collect::<Result<Vec<OsString>>>()?;
     let index = place.join("index").join(cache::name_of(&stamps));
     if let Ok(known) = std::fs::read(&index) {
         let known = PathBuf::from(OsString::from_vec(known));
@@ -29,7 +30,7 @@ pub(crate) fn frequencies_file(profile: &Path, asked: &str) -> Result<PathBuf> {
             return Ok(known);
         }
     }
-    let (profile_read, _) = load(profiles, &MapArgs::default())?;
+    let (profile_read, _) = load(profiles, &MapArgs::default()).with_context(|| asked.to_owned())?;
     let name = profile.display();
     if profile_read.functions().any(|function| matches!(function.mode(), CounterMode::Blocks | CounterMode::Patterns)) {
         require!(

@@ -130,7 +130,7 @@ fn weights_that_cannot_be_used_are_refused_in_words() {
         (outcome.code, outcome.stderr)
     };
     let (code, errors) = compile("missing.bbraw");
-    assert!(code == 2 && errors.contains("missing.bbraw: No such file"), "{code}: {errors}");
+    assert!(code == 2 && errors.contains("--bbprof-weights: missing.bbraw: No such file"), "{code}: {errors}");
     Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).arg("--bbprof-counters=blocks").arg(&source).args(["-o", "a"]).ok();
     let raw = sandbox.join("blocks.bbraw");
     Run::new(sandbox.join("a")).env("BBPROF_OUT", &raw).outcome().expect_code(0);
@@ -144,10 +144,15 @@ fn weights_that_cannot_be_used_are_refused_in_words() {
     let errors = outcome.expect_code(2).stderr;
     let place = format!("{}: weights {}: recorded", settings.display(), raw.display());
     assert!(errors.contains(&place), "{errors}");
+    sandbox.write("bbprof.toml", "weights = \"missing.bbraw\"\n");
+    let outcome = Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).args(["-c", "-o", "a.o"]).arg(&source).outcome();
+    let errors = outcome.expect_code(2).stderr;
+    let place = format!("{}: weights: {}: No such file", settings.display(), sandbox.join("missing.bbraw").display());
+    assert!(errors.contains(&place), "{errors}");
     let bytes = std::fs::read(&raw).unwrap();
     sandbox.write("cut.bbraw", &bytes[..bytes.len() / 2]);
     let (code, errors) = compile("cut.bbraw");
-    assert!(code == 1 && errors.contains("cut.bbraw"), "{code}: {errors}");
+    assert!(code == 1 && errors.contains("--bbprof-weights: cut.bbraw: "), "{code}: {errors}");
 }
 
 #[test]
