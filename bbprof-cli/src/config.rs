@@ -15,13 +15,15 @@ use std::path::{Path, PathBuf};
 
 /// Settings as the command line has them; files have the same keys.
 #[derive(Args, Clone, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default, expecting = "a table of settings")]
 pub(crate) struct Settings {
     /// Where counters stand
     #[arg(long, value_enum, value_name = "KIND")]
+    #[serde(deserialize_with = "word")]
     pub counters: Option<Counters>,
     /// Where the counters' memory is
     #[arg(long, value_enum, value_name = "KIND")]
+    #[serde(deserialize_with = "word")]
     pub storage: Option<Storage>,
     /// With --counters paths: most paths of a function; where there are more, paths also end where that costs least [default: 100000000]
     #[arg(long, value_name = "N")]
@@ -72,6 +74,11 @@ pub(crate) struct Settings {
     #[arg(skip)]
     #[serde(skip)]
     weights_place: Option<String>,
+}
+
+/// One of a list of words. (Toml's own reader says of other types that it wants a table, too.)
+fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(String::deserialize(deserializer)?.into_deserializer()).map(Some)
 }
 
 /// Of an option that is repeatable: `include = "a"` or `include = ["a", "b"]`.
@@ -290,9 +297,12 @@ mod tests {
         std::fs::write(below.join("bbprof.toml"), "include = \"add\"\nwith = \"registers\"\n").unwrap();
         let settings = Settings::from_file_above(&below).unwrap();
         assert_eq!((settings.include, settings.with), (vec!["add".to_owned()], vec![Extra::Registers]));
-        for (wrong, said) in
-            [("with = \"register\"", "unknown variant `register`"), ("include = 1", "a string or a list of strings")]
-        {
+        for (wrong, said) in [
+            ("with = \"register\"", "unknown variant `register`"),
+            ("include = 1", "a string or a list of strings"),
+            ("counters = 3", "expected a string"),
+            ("storage = {}", "expected a string"),
+        ] {
             std::fs::write(below.join("bbprof.toml"), wrong).unwrap();
             let error = Settings::from_file_above(&below).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
@@ -320,6 +330,9 @@ mod tests {
         assert_eq!(Settings::from_metadata(&value, Path::new("p"), "t").unwrap().deps, settings.deps);
         let value = serde_json::json!({"bbprof": {"dep": "all"}});
         assert!(Settings::from_metadata(&value, Path::new("p"), "package").unwrap_err().to_string().starts_with("p [package]"));
+        let value = serde_json::json!({"bbprof": "all"});
+        let error = Settings::from_metadata(&value, Path::new("p"), "t").unwrap_err().to_string();
+        assert!(error.ends_with("expected a table of settings"), "{error}");
         assert_eq!(Settings::from_metadata(&serde_json::Value::Null, Path::new("p"), "").unwrap(), Settings::default());
     }
 }
