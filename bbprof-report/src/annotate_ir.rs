@@ -16,7 +16,7 @@ pub fn write_ir(profile: &Profile, function: FunctionView<'_>, style: Style, out
     let entries = grouped(u128::from(function.counts.entries));
     writeln!(out, "entered {entries} times, {} instructions", grouped(function.counts.instructions))?;
     if function.blocks().all(|block| block.ir().is_none()) {
-        writeln!(out, "(opcodes only: the build kept no IR; --bbprof-ir does)")?;
+        writeln!(out, "(opcodes only: the build kept no IR; --ir does, or --bbprof-ir of bbprof-cc)")?;
     }
     let mut edges: Vec<BlockEdge> = function.edges().collect();
     edges.sort_by_key(|edge| edge.from);

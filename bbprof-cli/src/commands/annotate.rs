@@ -20,7 +20,7 @@ pub(crate) struct AnnotateArgs {
     /// Profiles (see `bbprof report`), then the function (name, with or without arguments and parameters, its end behind `::`, or linker symbol) or source file
     #[arg(value_name = "[PROFILE...] FUNCTION|FILE", required = true)]
     words: Vec<OsString>,
-    /// The generated code of the function instead, block by block, where the build kept its IR (--bbprof-ir)
+    /// The generated code of the function instead, block by block, where the build kept its IR (--ir, or --bbprof-ir of bbprof-cc)
     #[arg(long)]
     ir: bool,
     #[command(flatten)]

@@ -134,7 +134,7 @@ fn generated_code() {
     let Ok(Subject::Functions(functions, _)) = find_subject(&profile, "f") else { panic!("f is there") };
     let said = text(|out| write_ir(&profile, functions[0], PLAIN, out));
     assert!(
-        said.starts_with("f\nentered 3 times, 105 instructions\n(opcodes only: the build kept no IR; --bbprof-ir does)\n"),
+        said.starts_with("f\nentered 3 times, 105 instructions\n(opcodes only: the build kept no IR; --ir does, or --bbprof-ir of bbprof-cc)\n"),
         "{said}"
     );
     assert!(said.contains("\n#1  10  a.c:2\n    3 add\n    -> #2  8 (80.0 %)\n    -> #6  2 (20.0 %)\n"), "{said}");
