@@ -3,7 +3,7 @@
 //! Functions are told apart by where they are defined, and by name; without debug information each is its own.
 
 use crate::arrivals::Flow;
-use crate::generic_name::without_generics;
+use crate::generic_name::{without_generics, without_turbofish};
 use crate::scopes::{Scope, inlined_copies};
 use crate::view::FunctionView;
 use crate::{FileId, Profile, demangle};
@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 pub struct LedgerEntry<'p> {
     /// Its name, without the arguments of generics and templates.
     pub name: String,
+    /// The same to read: where Rust's begins with a type, which the plain name lacks (`<u8 as Clone>::clone`), that of the first copy.
+    pub shown: String,
     /// Where it is defined; line 0 = unknown.
     pub file: Option<FileId>,
     /// The line where it begins.
@@ -66,21 +68,33 @@ impl LedgerEntry<'_> {
 /// Place of definition and plain name.
 type Key = (Option<(FileId, u32)>, String);
 
+/// A copy, and its name where the plain one lacks the type that it begins with.
+type Named<'p> = (Option<String>, CodeCopy<'p>);
+
+/// The plain name, and the whole one where that begins with a type.
+fn names_of(name: &str) -> (String, Option<String>) {
+    let plain = without_generics(name);
+    let whole = plain.starts_with("::").then(|| without_turbofish(name));
+    (plain, whole)
+}
+
 impl Profile {
     /// The ledger: by executed instructions, the most first; then by name.
     #[must_use]
     pub fn ledger(&self) -> Vec<LedgerEntry<'_>> {
         let functions: Vec<FunctionView<'_>> = self.functions().collect();
-        let parts: Vec<Vec<(Key, CodeCopy<'_>)>> = functions.par_iter().map(|function| copies_in(*function)).collect();
-        let mut entries: BTreeMap<Key, Vec<CodeCopy<'_>>> = BTreeMap::new();
+        let parts: Vec<Vec<(Key, Named<'_>)>> = functions.par_iter().map(|function| copies_in(*function)).collect();
+        let mut entries: BTreeMap<Key, Vec<Named<'_>>> = BTreeMap::new();
         for (key, copy) in parts.into_iter().flatten() {
             entries.entry(key).or_default().push(copy);
         }
         let mut entries: Vec<LedgerEntry<'_>> = entries
             .into_iter()
-            .map(|((place, name), mut copies)| {
-                copies.sort_by(|a, b| b.instructions.cmp(&a.instructions).then_with(|| b.executions.cmp(&a.executions)));
-                LedgerEntry { name, file: place.map(|place| place.0), line: place.map_or(0, |place| place.1), copies }
+            .map(|((place, plain), mut copies)| {
+                copies.sort_by(|(_, a), (_, b)| b.instructions.cmp(&a.instructions).then_with(|| b.executions.cmp(&a.executions)));
+                let shown = copies.first_mut().and_then(|first| first.0.take()).unwrap_or_else(|| plain.clone());
+                let copies = copies.into_iter().map(|(_, copy)| copy).collect();
+                LedgerEntry { name: plain, shown, file: place.map(|place| place.0), line: place.map_or(0, |place| place.1), copies }
             })
             .collect();
         entries.sort_by(|a, b| {
@@ -102,7 +116,7 @@ struct Work {
     usual: u128,
 }
 
-fn copies_in(function: FunctionView<'_>) -> Vec<(Key, CodeCopy<'_>)> {
+fn copies_in(function: FunctionView<'_>) -> Vec<(Key, Named<'_>)> {
     let manifest = function.manifest;
     let mut flow = Flow::of(function);
     let mut work: BTreeMap<Option<Scope>, Work> = BTreeMap::new();
@@ -140,16 +154,16 @@ fn copies_in(function: FunctionView<'_>) -> Vec<(Key, CodeCopy<'_>)> {
     };
     let own = work.remove(&None).unwrap_or_default();
     let place = function.file().filter(|_| function.line() > 0).map(|file| (file, function.line()));
-    let key = (place, without_generics(function.name()));
-    let mut copies = vec![(key, copy(own, None, u128::from(function.counts.entries)))];
+    let (plain, whole) = names_of(function.name());
+    let mut copies = vec![((place, plain), (whole, copy(own, None, u128::from(function.counts.entries))))];
     for (scope, inlined) in inlined_copies(function) {
         let executions = inlined.executions(function, &mut flow);
         let line = inlined.location.function_line;
         let place = function.file_of(inlined.location.file).filter(|_| line > 0).map(|file| (file, line));
-        let name = without_generics(&demangle(function.module.string(scope.0)));
+        let (plain, whole) = names_of(&demangle(function.module.string(scope.0)));
         let at = scope.1.and_then(|call| function.file_and_line(call));
         let work = work.remove(&Some(scope)).unwrap_or_default();
-        copies.push(((place, name), copy(work, Some(Inlined { at }), executions)));
+        copies.push(((place, plain), (whole, copy(work, Some(Inlined { at }), executions))));
     }
     copies
 }

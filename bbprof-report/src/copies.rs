@@ -43,7 +43,7 @@ pub fn write_ledger(profile: &Profile, top: usize, style: Style, out: &mut dyn W
 }
 
 fn label(profile: &Profile, entry: &LedgerEntry<'_>) -> String {
-    format!("{}{}", short_name(&entry.name), place(profile, entry.file.map(|file| (file, entry.line))))
+    format!("{}{}", short_name(&entry.shown), place(profile, entry.file.map(|file| (file, entry.line))))
 }
 
 /// Writes all copies of the functions called `wanted` (the name, or its end behind `::`), at most `top` each; gives how many functions
@@ -64,7 +64,7 @@ pub fn write_copies(
     let is_called = |name: &str| name.strip_suffix(wanted).is_some_and(ends_before);
     let is_wanted = |name: &str| is_called(name) || is_called(&without_abi_tags(name));
     let ledger = profile.ledger();
-    let found: Vec<&LedgerEntry<'_>> = ledger.iter().filter(|entry| is_wanted(&entry.name)).collect();
+    let found: Vec<&LedgerEntry<'_>> = ledger.iter().filter(|entry| is_wanted(&entry.name) || is_wanted(&entry.shown)).collect();
     for (position, entry) in found.iter().enumerate() {
         if position > 0 {
             writeln!(out)?;
@@ -83,7 +83,7 @@ fn write_entry(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let at = place(profile, entry.file.map(|file| (file, entry.line)));
-    writeln!(out, "{}{at}", style.paint(Some(Paint::Heading), &one_line(&entry.name)))?;
+    writeln!(out, "{}{at}", style.paint(Some(Paint::Heading), &one_line(&entry.shown)))?;
     let (total, executions) = (entry.instructions(), entry.executions());
     let number = entry.copies.len();
     let noun = if number == 1 { "copy" } else { "copies" };

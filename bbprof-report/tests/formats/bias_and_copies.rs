@@ -29,15 +29,15 @@ against      %  of  usual %  branches  function
     assert!(said.lines().all(|line| line.width() <= 80), "{said}");
 }
 
-/// A function `s` of its own, entered 4 times, and twice inlined into `h`, in nodes that ran 6 and 3 times.
-fn copied() -> bbprof_profile::Profile {
+/// A function of its own, entered 4 times, and twice inlined into `h`, in nodes that ran 6 and 3 times.
+fn copied(symbol: &str) -> bbprof_profile::Profile {
     let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
-    leaf(&mut maker, "s", Linkage::External);
+    leaf(&mut maker, symbol, Linkage::External);
     let edges = [(None, Some(0), EdgeKind::Entry), (Some(0), Some(1), EdgeKind::Fallthrough), (Some(1), None, EdgeKind::Exit)];
     let h = maker.function("h", Linkage::External, vec![node(0, &[(20, 2)]), node(1, &[(21, 2)])], &edges);
     let calls = [20, 21].map(|line| maker.location("h", line, None));
     for (node, call) in calls.into_iter().enumerate() {
-        let inlined = maker.location("s", 8, Some(call));
+        let inlined = maker.location(symbol, 8, Some(call));
         let node = &mut maker.module.functions[h].nodes[node];
         node.locations.push((inlined, 3));
         node.opcodes[0].1 += 3;
@@ -50,7 +50,7 @@ fn copied() -> bbprof_profile::Profile {
 
 #[test]
 fn ledger() {
-    let profile = copied();
+    let profile = copied("s");
     let said = text(|out| write_ledger(&profile, 10, PLAIN, out));
     let expected = "\
 functions of the source  2
@@ -78,4 +78,16 @@ instructions     %  executions  in code  bytes  usual %  copy
     assert_eq!((found, &*said), (1, expected));
     let none = text(|out| write_copies(&profile, "t", 10, PLAIN, &size_of, out).map(|found| assert_eq!(found, 0)));
     assert_eq!(none, "");
+}
+
+/// In Rust, a name may begin with a type, which is not the arguments of a generic.
+#[test]
+fn implementations_of_traits_are_named() {
+    let profile = copied("_ZN27_$LT$u8$u20$as$u20$a..T$GT$3run17h0123456789abcdefE");
+    let said = text(|out| write_ledger(&profile, 10, PLAIN, out));
+    assert!(said.ends_with("1+2  <u8 as a::T>::run  a.c:1\n"), "{said}");
+    for wanted in ["run", "::run", "<u8 as a::T>::run"] {
+        let said = text(|out| write_copies(&profile, wanted, 10, PLAIN, &|_, _| None, out).map(|found| assert_eq!(found, 1)));
+        assert!(said.starts_with("<u8 as a::T>::run  a.c:1\n3 copies, "), "{said}");
+    }
 }
