@@ -4,7 +4,9 @@ use crate::called::{Called, WAYS, shell_word};
 use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
-use bbprof_profile::{ExceptionKind, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics};
+use bbprof_profile::{
+    ExceptionKind, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics, without_turbofish,
+};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -225,6 +227,10 @@ fn write_function(
             names => writeln!(out, "others that may be called so: {}", names.join(", ")),
         };
     }
+    let within = closures(profile, first);
+    if !within.is_empty() {
+        writeln!(out, "closures in it, and the body of an async fn, are functions of their own: {}", within.join(", "))?;
+    }
     let last = of_source().map(|(_, function)| function.last_line).max();
     let Some((file, source)) = source else { return Ok(()) };
     let lines = match (first.line(), source.lines.first_key_value(), source.lines.last_key_value()) {
@@ -236,13 +242,28 @@ fn write_function(
     write_source(profile, file, source, lines, read, style, out)
 }
 
+/// Rust's closures and bodies of `async fn` that stand in a function and have code of their own, the hottest first, at most five.
+fn closures(profile: &Profile, function: &FunctionView<'_>) -> Vec<String> {
+    let name = without_turbofish(function.name());
+    hottest_names(profile.functions().filter(|other| {
+        let is_within = |other: &str| other.strip_prefix(&*name).is_some_and(|rest| rest.starts_with("::{"));
+        other.file() == function.file() && is_within(&without_turbofish(other.name()))
+    }))
+}
+
 /// Functions with a source, the hottest first, at most five, that the word means where none has that very name: beside Rust's `a::main` there is `main`, which calls it.
 fn namesakes(profile: &Profile, called: &Called) -> Vec<String> {
+    hottest_names(profile.functions().filter(|function| {
+        let is_meant = || WAYS.iter().any(|is_called| is_called(&called.word, function.symbol(), function.name()));
+        function.file().is_some() && is_meant()
+    }))
+}
+
+/// The names of these functions as words of a command line: those of the most instructions, at most five.
+fn hottest_names<'p>(functions: impl Iterator<Item = FunctionView<'p>>) -> Vec<String> {
     let mut hot: BTreeMap<&str, u128> = BTreeMap::new();
-    for function in profile.functions().filter(|function| function.file().is_some()) {
-        if WAYS.iter().any(|is_called| is_called(&called.word, function.symbol(), function.name())) {
-            *hot.entry(function.name()).or_default() += function.counts.instructions;
-        }
+    for function in functions {
+        *hot.entry(function.name()).or_default() += function.counts.instructions;
     }
     let mut names: Vec<(&str, u128)> = hot.into_iter().collect();
     names.sort_by_key(|(_, instructions)| Reverse(*instructions));

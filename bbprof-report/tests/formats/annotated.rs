@@ -128,13 +128,34 @@ fn hot_lines_and_those_that_never_ran_are_coloured() {
     assert!(said.contains("\u{1b}[2m    0       9\u{1b}[0m\n"), "{said:?}");
 }
 
+/// As of an `async fn`, whose own code only makes the future.
+#[test]
+fn functions_of_their_own_within_one_are_named() {
+    let mut maker = ModuleMaker::new("a.rs", CounterMode::Edges);
+    for symbol in ["_ZN1a5fetch17h0123456789abcdefE", "_ZN1a5fetch28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE"] {
+        leaf(&mut maker, symbol, Linkage::External);
+    }
+    leaf(&mut maker, "_ZN1a7fetcher17h0123456789abcdefE", Linkage::External);
+    let profile = Run::new(&[(&maker, None)]).profile().expect("counters fit the map");
+    let shown = |name: &str| {
+        let subject = find_subject(&profile, name).expect("it is there");
+        text(|out| annotate(&profile, &subject, |_| Ok(SOURCE.to_owned()), PLAIN, out))
+    };
+    let said = shown("fetch");
+    let expected = "\nclosures in it, and the body of an async fn, are functions of their own: 'a::fetch::{{closure}}'\n";
+    assert!(said.contains(expected), "{said}");
+    assert!(!shown("a::fetch::{{closure}}").contains("closures in it") && !shown("fetcher").contains("closures in it"));
+}
+
 #[test]
 fn generated_code() {
     let profile = profile();
     let Ok(Subject::Functions(functions, _)) = find_subject(&profile, "f") else { panic!("f is there") };
     let said = text(|out| write_ir(&profile, functions[0], PLAIN, out));
     assert!(
-        said.starts_with("f\nentered 3 times, 105 instructions\n(opcodes only: the build kept no IR; --ir does, or --bbprof-ir of bbprof-cc)\n"),
+        said.starts_with(
+            "f\nentered 3 times, 105 instructions\n(opcodes only: the build kept no IR; --ir does, or --bbprof-ir of bbprof-cc)\n"
+        ),
         "{said}"
     );
     assert!(said.contains("\n#1  10  a.c:2\n    3 add\n    -> #2  8 (80.0 %)\n    -> #6  2 (20.0 %)\n"), "{said}");
