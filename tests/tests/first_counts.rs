@@ -3,7 +3,7 @@
 
 use bbprof_tests::{ProfiledRun, Run, Sandbox, tool};
 
-/// Walks the stack at each instruction of first counts. Signals stay open meanwhile: what would block them is left out.
+/// Walks the stack at each instruction of first counts, the first time that it is executed. Signals stay open meanwhile: what would block them is left out.
 const STEPPING: &str = r#"
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -16,6 +16,7 @@ const STEPPING: &str = r#"
 #include <x86intrin.h>
 extern long leaf(long, long), framed(long), unoptimized(long);
 static long steps, lost;
+static char seen[1 << 20];
 static void *thread(void *);
 static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *found) {
   void *function = _Unwind_FindEnclosingFunction((void *)(_Unwind_GetIP(context) - 1));
@@ -23,10 +24,14 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *found) {
 }
 static void step(int signal, siginfo_t *info, void *interrupted) {
   greg_t *registers = ((ucontext_t *)interrupted)->uc_mcontext.gregs;
+  char *walked = &seen[registers[REG_RIP] % sizeof seen];
   int found = 0;
-  steps++;
-  _Unwind_Backtrace(visit, &found);
-  lost += !found;
+  if (!*walked) {
+    *walked = 1;
+    steps++;
+    _Unwind_Backtrace(visit, &found);
+    lost += !found;
+  }
   if (memcmp((void *)registers[REG_RIP], "\x0f\x05", 2) == 0 && registers[REG_RAX] == SYS_rt_sigprocmask) {
     registers[REG_RIP] += 2;
     registers[REG_RAX] = 0;
@@ -45,6 +50,7 @@ int main(void) {
     pthread_t made;
     void *result;
     steps = lost = 0;
+    memset(seen, 0, sizeof seen);
     pthread_create(&made, 0, thread, (void *)which);
     pthread_join(made, &result);
     printf("%ld: %s, lost at %ld\n", (long)result, steps > 100 ? "first count" : "few steps", lost);
