@@ -202,18 +202,19 @@ fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write
     let name = |function: FunctionView<'_>, id: u32| {
         let position = function.blocks().find(|block| block.id() == id).and_then(|block| block.positions().first().copied());
         let at = position.map_or_else(String::new, |(file, line, _)| format!("  {}:{line}", file_name(profile.files.path(file))));
-        format!("{} #{id}{at}", short_name(function.name()))
+        (format!("{} #{id}", short_name(function.name())), at)
     };
-    let names: Vec<String> = blocks.iter().map(|(_, _, function, id)| name(*function, *id)).collect();
-    let mut images: HashMap<&str, HashSet<&str>> = HashMap::new();
+    let names: Vec<(String, String)> = blocks.iter().map(|(_, _, function, id)| name(*function, *id)).collect();
+    let mut images: HashMap<&(String, String), HashSet<&str>> = HashMap::new();
     for (name, (_, _, function, _)) in names.iter().zip(&blocks) {
         images.entry(name).or_default().insert(function.image_path());
     }
     let mut table = Table::new(&["instructions", "%", "", "count", "block"]);
     for ((instructions, count, function, _), name) in blocks.into_iter().zip(&names) {
         // One source in several programs.
-        let image = if images[&name[..]].len() > 1 { format!(" in {}", file_name(function.image_path())) } else { String::new() };
-        let block = format!("{name}{image}");
+        let image = if images[name].len() > 1 { format!(" in {}", file_name(function.image_path())) } else { String::new() };
+        let (label, at) = name;
+        let block = format!("{label}{image}{at}");
         let bar = bar(instructions, most, BAR);
         let cells = vec![grouped(instructions), percent(instructions, total), bar, grouped(u128::from(count)), block];
         table.painted_row(warmth(instructions, total), cells);

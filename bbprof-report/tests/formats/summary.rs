@@ -44,7 +44,7 @@ fn blocks_of_one_source_in_two_programs_name_these() {
     let both = Profile::new(run().processes, parts.into()).expect("they fit");
     let summary = text(|out| write_summary(&both, &OPTIONS, out));
     let blocks: Vec<&str> = summary.lines().skip_while(|line| !line.starts_with("Hottest blocks")).skip(2).take(2).collect();
-    assert!(blocks[0].ends_with("  g #0  a.c:8 in app") && blocks[1].ends_with("  g #0  a.c:8 in other"), "{summary}");
+    assert!(blocks[0].ends_with("  g #0 in app  a.c:8") && blocks[1].ends_with("  g #0 in other  a.c:8"), "{summary}");
     assert_eq!(summary.matches(" in app").count(), 1, "{summary}");
 }
 
