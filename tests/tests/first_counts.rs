@@ -1,7 +1,7 @@
 //! A thread's first count in a shared library, where the function asks the runtime for counters: the function, and who walks the stack
 //! meanwhile, see nothing of it.
 
-use bbprof_tests::{ProfiledRun, Run, Sandbox, tool};
+use bbprof_tests::{Exported, ProfiledRun, Run, Sandbox, tool};
 
 /// Walks the stack at each instruction of first counts, the first time that it is executed. Signals stay open meanwhile: what would block them is left out.
 const STEPPING: &str = r#"
@@ -120,4 +120,52 @@ fn bitcode_with_counters_within_functions_without() {
     let run = ProfiledRun::of(&sandbox.join("program"), &[], &sandbox);
     assert_eq!(run.outcome.expect_code(0).stdout, Run::new(sandbox.join("plain")).ok().stdout);
     Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
+}
+
+/// A function that calls nothing, but for the one that it ends in or on a way that is hardly taken, has no frame for the runtime, which it asks
+/// for counters at a thread's first count: arguments, and what it keeps below the stack's end, are as before.
+#[test]
+fn a_threads_first_count_is_in_a_function_without_a_frame() {
+    let sandbox = Sandbox::new("leaf");
+    sandbox.write(
+        "leaf.c",
+        "long leaf(long a, long b, long c, long d, long e, long f, long g, double x, double y, const long *more) {\n\
+         \x20 volatile long kept[] = {a, b, c, d, e, f, g};\n  long sum = more[0] * a + more[1] * b + more[2] * c + more[3] * d + more[4] * e + more[5] * f;\n\
+         \x20 if (x > y) sum -= (long)(x * 3); else sum += (long)(y * 5);\n\
+         \x20 return sum + kept[0] + 2 * kept[1] + 3 * kept[2] + 4 * kept[3] + 5 * kept[4] + 6 * kept[5] + 7 * kept[6];\n}\n\
+         __attribute__((noinline)) long small(const long *of) { return *of > 3 ? of[1] : of[2] * of[3]; }\n\
+         __attribute__((noinline)) long rarely(const long *of) { return __builtin_expect(*of > 3, 0) ? 1 + small(of) : of[1]; }\n\
+         long ends_in(const long *of) { return rarely(of + *of % 2); }\n",
+    );
+    sandbox.write(
+        "main.c",
+        "#include <pthread.h>\n#include <stdio.h>\n\
+         long leaf(long, long, long, long, long, long, long, double, double, const long *);\n\
+         long ends_in(const long *);\n\
+         static void *thread(void *argument) {\n  long n = (long)argument, more[] = {1, 10, 100, 1000, 10000, 100000}, few[] = {n, 7 * n, 9, 11, 13};\n\
+         \x20 long first = n % 2 ? ends_in(few) : 0;\n\
+         \x20 return (void *)(first + leaf(n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n % 3, 1.5, more));\n}\n\
+         int main(void) {\n  for (long n = 0; n < 30; n++) {\n    pthread_t made;\n    void *sum;\n\
+         \x20   pthread_create(&made, 0, thread, (void *)n);\n    pthread_join(made, &sum);\n    printf(\"%ld\\n\", (long)sum);\n  }\n}\n",
+    );
+    let folder = sandbox.path();
+    Run::new("clang-22").args(["-O2", "main.c", "leaf.c", "-o", "plain"]).in_folder(folder).ok();
+    for options in [&["-O0"][..], &["-O2", "-mcmodel=large"], &["-O2"]] {
+        Run::new(tool("bbprof-cc")).args(["-fPIC", "-c", "leaf.c"]).args(options).in_folder(folder).ok();
+        Run::new(tool("bbprof-cc")).args(["-shared", "-o", "libleaf.so", "leaf.o"]).in_folder(folder).ok();
+        Run::new("clang-22").args(["-O2", "main.c", "-o", "program", "libleaf.so", "-Wl,-rpath,$ORIGIN"]).in_folder(folder).ok();
+        let run = ProfiledRun::of(&sandbox.join("program"), &[], &sandbox);
+        assert_eq!(run.outcome.clone().expect_code(0).stdout, Run::new(sandbox.join("plain")).ok().stdout, "{options:?}");
+        Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
+        let entries = Exported::of(&[run.raw]);
+        assert_eq!([entries.entries("leaf"), entries.entries("ends_in")], [Some(30), Some(15)], "{options:?}");
+    }
+    let code = |function: &str| {
+        let only = format!("--disassemble={function}");
+        Run::new("objdump").args(["-d", "--no-show-raw-insn", &only, "leaf.o"]).in_folder(folder).ok().text()
+    };
+    for (function, frame) in [("small", false), ("ends_in", false), ("leaf", true)] {
+        let code = code(function);
+        assert!(code.contains("%r11") && code.contains("push") == frame, "{code}");
+    }
 }
