@@ -8,7 +8,7 @@ use crate::weights::frequencies_file;
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Error, IntoDeserializer, SeqAccess, Visitor};
+use serde::de::{Error, IntoDeserializer, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -27,10 +27,12 @@ pub(crate) struct Settings {
     pub storage: Option<Storage>,
     /// With --counters paths: most paths of a function; where there are more, paths also end where that costs least [default: 100000000]
     #[arg(long, value_name = "N")]
+    #[serde(deserialize_with = "number_of_paths")]
     pub path_limit: Option<u64>,
     /// With --counters paths: most paths of a function that an array counts. More are counted in a hash table: in all functions when this or
     /// --path-limit is given, else where that is cheap, and elsewhere paths also end where that costs least; without these options also around tight loops, and where they would be dear [default: 256, or 2 for each edge; with --path-limit 1024, or 4 for each edge]
     #[arg(long, value_name = "N")]
+    #[serde(deserialize_with = "number_of_paths")]
     pub path_array: Option<u64>,
     /// Leave out a part of the placement, to see what it gains; the counts are the same (repeatable)
     #[arg(long, value_enum, value_name = "PART")]
@@ -79,6 +81,27 @@ pub(crate) struct Settings {
 /// One of a list of words. (Toml's own reader says of other types that it wants a table, too.)
 fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(String::deserialize(deserializer)?.into_deserializer()).map(Some)
+}
+
+/// A number that [`path_limit`] or [`path_array`] checks.
+fn number_of_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    struct Number;
+    impl Visitor<'_> for Number {
+        type Value = u64;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("a number of paths")
+        }
+
+        fn visit_u64<E: Error>(self, number: u64) -> Result<u64, E> {
+            Ok(number)
+        }
+
+        fn visit_i64<E: Error>(self, number: i64) -> Result<u64, E> {
+            u64::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+        }
+    }
+    deserializer.deserialize_any(Number).map(Some)
 }
 
 /// Of an option that is repeatable: `include = "a"` or `include = ["a", "b"]`.
@@ -157,8 +180,9 @@ impl Settings {
     fn from_file_above(folder: &Path) -> Result<Self> {
         for folder in folder.ancestors() {
             let path = folder.join("bbprof.toml");
-            if path.is_file() {
-                let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
+            // What cannot be read, as a folder or a link to nothing, is not passed over.
+            if path.symlink_metadata().is_ok() {
+                let text = std::fs::read(&path).with_context(|| format!("{}: settings", path.display()))?;
                 return match toml::from_slice::<Self>(&text) {
                     Ok(settings) => settings.checked(&path.display().to_string()).map(|settings| settings.relative_to(folder)),
                     Err(error) => require!("{}: {}", path.display(), error.to_string().trim_end()),
@@ -302,6 +326,8 @@ mod tests {
             ("include = 1", "a string or a list of strings"),
             ("counters = 3", "expected a string"),
             ("storage = {}", "expected a string"),
+            ("path-limit = \"x\"", "expected a number of paths"),
+            ("path-array = -1", "invalid value: integer `-1`, expected a number of paths"),
         ] {
             std::fs::write(below.join("bbprof.toml"), wrong).unwrap();
             let error = Settings::from_file_above(&below).unwrap_err().to_string();
@@ -319,6 +345,19 @@ mod tests {
         std::fs::write(below.join("bbprof.toml"), "colour = 1\n").unwrap();
         let error = Settings::from_file_above(&below).unwrap_err().to_string();
         assert!(error.contains("bbprof.toml") && error.contains("unknown field `colour`"), "{error}");
+    }
+
+    #[test]
+    fn settings_that_cannot_be_read_are_not_passed_over() {
+        let place = tempfile::tempdir().unwrap();
+        let settings = place.path().join("bbprof.toml");
+        std::fs::create_dir(&settings).unwrap();
+        let error = Settings::from_file_above(place.path()).unwrap_err();
+        assert!(format!("{error:#}").contains("bbprof.toml: settings: Is a directory"), "{error:#}");
+        std::fs::remove_dir(&settings).unwrap();
+        std::os::unix::fs::symlink("nowhere", &settings).unwrap();
+        let error = Settings::from_file_above(place.path()).unwrap_err();
+        assert!(format!("{error:#}").contains("bbprof.toml: settings: No such file"), "{error:#}");
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! Source with counts: for a function or a whole file, each line with its count and the ways its branches went.
 
-use crate::called::{Called, WAYS, shell_word};
+use crate::called::{Called, WAYS, shell_word, source_word};
 use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
-use bbprof_profile::{
-    ExceptionKind, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_generics, without_turbofish,
-};
+use bbprof_profile::{ExceptionKind, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_turbofish};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -57,7 +55,7 @@ pub enum AnnotateError {
     OnlyInlined {
         /// What was asked for.
         wanted: String,
-        /// Its name, without the arguments of generics and templates.
+        /// Its name, and what it is a method of, without the arguments of generics and templates.
         source_name: String,
         /// Its source file.
         file: String,
@@ -131,7 +129,7 @@ fn why_absent(profile: &Profile, table: &LineTable, wanted: &str) -> Option<Anno
     table.files.iter().find_map(|(file, source)| {
         let ((line, symbol), _) = source.functions.iter().find(|((_, symbol), _)| wanted_is(symbol))?;
         let file = one_line(profile.files.path(*file)).into_owned();
-        let source_name = without_generics(&demangle(symbol));
+        let source_name = source_word(&demangle(symbol));
         Some(AnnotateError::OnlyInlined { wanted: wanted.to_owned(), source_name, file, line: *line })
     })
 }

@@ -39,6 +39,17 @@ fn of_type(name: &str) -> Option<String> {
     Some(format!("{of}::{method}"))
 }
 
+/// Whether the word calls a function of this name in any way.
+pub(crate) fn is_name(word: &str, name: &str) -> bool {
+    WAYS.iter().any(|is_called| is_called(word, name, name))
+}
+
+/// What calls all instantiations of the function with this demangled name: without the arguments of generics, but with the type that a method belongs to.
+pub(crate) fn source_word(name: &str) -> String {
+    let plain = without_generics(name);
+    if plain.starts_with("::") { of_type(name).map_or(plain, |of_type| without_generics(&of_type)) } else { plain }
+}
+
 /// Whether a name is this word, or ends in it, with its ABI tags or without.
 fn is_end(word: &str, name: &str) -> bool {
     let ends = |name: &str| name.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with("::"));
@@ -53,7 +64,7 @@ pub(crate) fn shell_word(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{WAYS, shell_word};
+    use super::{WAYS, is_name, shell_word, source_word};
 
     #[test]
     fn the_closest_way_to_call_a_function() {
@@ -92,6 +103,16 @@ mod tests {
             ("C::clone", ("c", "<a::B as core::clone::Clone>::clone"), None),
         ] {
             assert_eq!(WAYS.iter().position(|is_called| is_called(word, symbol, name)), way, "{word}");
+        }
+    }
+
+    #[test]
+    fn one_word_for_all_instantiations() {
+        for (name, word) in
+            [("int id<int>(int)", "id"), ("<a::V<u8> as core::cmp::PartialOrd>::lt", "a::V::lt"), ("a::f::<u8>", "a::f")]
+        {
+            assert_eq!(source_word(name), word);
+            assert!(is_name(word, name), "{name}");
         }
     }
 

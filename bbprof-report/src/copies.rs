@@ -1,10 +1,11 @@
 //! The copy ledger as text: what became of functions of the source; see [`bbprof_profile::LedgerEntry`].
 
+use crate::called::is_name;
 use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::place::{place, short_name};
 use crate::table::{Paint, Style, Table, heading, warmth};
-use bbprof_profile::{CodeCopy, LedgerEntry, Profile, without_abi_tags};
+use bbprof_profile::{CodeCopy, LedgerEntry, Profile};
 use std::io::{self, Write};
 
 /// Size in bytes of the machine code of a function: by path of the image, and linker symbol; `None` where it is not known.
@@ -46,7 +47,7 @@ fn label(profile: &Profile, entry: &LedgerEntry<'_>) -> String {
     format!("{}{}", short_name(&entry.shown), place(profile, entry.file.map(|file| (file, entry.line))))
 }
 
-/// Writes all copies of the functions called `wanted` (the name, or its end behind `::`), at most `top` each; gives how many functions
+/// Writes all copies of the functions called `wanted`, at most `top` each; gives how many functions
 /// have that name.
 ///
 /// # Errors
@@ -59,12 +60,8 @@ pub fn write_copies(
     size_of: SizeOf<'_>,
     out: &mut dyn Write,
 ) -> io::Result<usize> {
-    // C++ puts the type of the result before the name of a template's instantiation.
-    let ends_before = |before: &str| before.is_empty() || before.ends_with("::") || before.ends_with(' ');
-    let is_called = |name: &str| name.strip_suffix(wanted).is_some_and(ends_before);
-    let is_wanted = |name: &str| is_called(name) || is_called(&without_abi_tags(name));
     let ledger = profile.ledger();
-    let found: Vec<&LedgerEntry<'_>> = ledger.iter().filter(|entry| is_wanted(&entry.name) || is_wanted(&entry.shown)).collect();
+    let found: Vec<&LedgerEntry<'_>> = ledger.iter().filter(|entry| is_name(wanted, &entry.shown)).collect();
     for (position, entry) in found.iter().enumerate() {
         if position > 0 {
             writeln!(out)?;
