@@ -1,5 +1,9 @@
 //! Linker symbols as people write them: Rust (legacy and v0) and C++ names demangled, C names as they are.
 
+mod cpp;
+
+use cpp::demangle_cpp;
+
 /// The name of a linker symbol. Hashes that tell copies apart are left out; what is not mangled comes back unchanged.
 #[must_use]
 pub fn demangle(symbol: &str) -> String {
@@ -10,13 +14,7 @@ pub fn demangle(symbol: &str) -> String {
     if let Some((what, function)) = thunk(plain) {
         return format!("{what} to {}", demangle(&format!("_Z{function}")));
     }
-    if plain.starts_with("_Z")
-        && let Ok(parsed) = cpp_demangle::Symbol::new(plain)
-        && let Ok(name) = parsed.demangle()
-    {
-        return name;
-    }
-    plain.to_owned()
+    demangle_cpp(plain).unwrap_or_else(|| plain.to_owned())
 }
 
 /// Whether a symbol is that of a thunk: code without source that adjusts `this`, or what is returned, and calls the function.
@@ -74,6 +72,8 @@ mod tests {
             ("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"),
             ("_RNvC6_123foo3bar", "123foo::bar"),
             ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)"),
+            ("_ZN1SC2IiEEPiT_", "S::S<int>(int*, int)"),
+            ("_ZN1SC2IiEEPlT_.llvm.1234567890", "S::S<int>(long*, int)"),
             ("_ZThn8_N1M1gEv", "non-virtual thunk to M::g()"),
             ("_ZTv0_n24_N1W1hEi", "virtual thunk to W::h(int)"),
             ("_ZTch0_h16_N1D5cloneEv", "covariant return thunk to D::clone()"),

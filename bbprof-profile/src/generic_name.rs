@@ -89,7 +89,7 @@ fn name_proper(name: &str, with_arguments: bool) -> String {
                 }
             }
             // What came was a return type.
-            ' ' if !plain.ends_with("operator") && !is_conversion(&plain) => {
+            ' ' if !["operator", "operator\"\""].iter().any(|word| plain.ends_with(word)) && !is_conversion(&plain) => {
                 plain.clear();
                 rest = &rest[1..];
             }
@@ -240,6 +240,8 @@ mod tests {
             ("Op::operator[](int)", "Op::operator[]"),
             ("Op::operator unsigned int() const", "Op::operator unsigned int"),
             ("operator new(unsigned long)", "operator new"),
+            ("lit::operator\"\" _km(unsigned long long)", "lit::operator\"\" _km"),
+            ("int operator\"\" _k<(char)49>()", "operator\"\" _k"),
             ("my_operator<int>(int)", "my_operator"),
         ] {
             assert_eq!(without_generics(name), plain);
