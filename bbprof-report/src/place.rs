@@ -86,6 +86,7 @@ mod tests {
             ("int (&an_array_of_three<int>(int))[3]", "an_array_of_three<..>"),
             ("main::$_0::operator int (*)(int)() const", "main::$_0::operator int "),
             ("a_namespace::operator<<(std::ostream&, a::B)", "a_namespace::operator<<"),
+            ("a_namespace::operator\"\" _km(unsigned long long)", "a_namespace::operator\"\" _km"),
             ("a_namespace::S::operator()(int, int) const", "a_namespace::S::operator()"),
             ("non-virtual thunk to a_namespace::M::g()", "non-virtual thunk to a_namespace::M::g"),
             ("(anonymous namespace)::a_function_of_it(int)", "(anonymous namespace)::a_function_of_it"),
