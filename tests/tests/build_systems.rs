@@ -187,6 +187,32 @@ fn environment_for_make() {
     parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
 }
 
+/// As by `cargo bbprof`: nothing would be counted.
+#[test]
+fn environment_for_cargo_with_options_that_are_refused() {
+    let sandbox = Sandbox::new("env-refused");
+    sandbox.write("Cargo.toml", "[package]\nname = \"empty\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    sandbox.write("src/main.rs", "fn main() {}");
+    let build = |flag: &str| {
+        let command = format!(
+            "eval \"$(bbprof env --sh)\"; RUSTFLAGS=\"$RUSTFLAGS {flag}\" exec cargo build --target x86_64-unknown-linux-gnu"
+        );
+        Run::new("sh")
+            .args(["-ec", &command])
+            .env("PATH", path_in_front(tool("bbprof").parent().unwrap()))
+            .in_folder(sandbox.path())
+            .outcome()
+    };
+    for (flag, says) in [
+        ("-Cno-prepopulate-passes", "-Cno-prepopulate-passes leaves out the passes"),
+        ("-Clinker-plugin-lto", "-Clinker-plugin-lto leaves optimisation to the linker"),
+    ] {
+        let said = build(flag).expect_code(101).stderr;
+        assert!(said.contains(says), "{flag}: {said}");
+    }
+    build("-Copt-level=1").expect_code(0);
+}
+
 /// make would take the parts of such a path for words of their own.
 #[test]
 fn environment_with_spaces_in_paths() {

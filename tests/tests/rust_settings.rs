@@ -470,8 +470,13 @@ fn the_last_run_without_a_profile() {
 fn builds_without_passes_are_refused() {
     let sandbox = Sandbox::new("no-passes");
     let workspace = workspace(&sandbox);
-    let build = workspace.bbprof("build", &["--quiet"]).env("RUSTFLAGS", "-Cno-prepopulate-passes").outcome();
-    assert!(build.code != 0 && build.stderr.contains("-Cno-prepopulate-passes leaves out the passes"), "{}", build.stderr);
+    for flag in ["-Cno-prepopulate-passes", "-Cno_prepopulate_passes"] {
+        let build = workspace.bbprof("build", &["--quiet"]).env("RUSTFLAGS", flag).outcome();
+        assert!(build.code != 0 && build.stderr.contains("-Cno-prepopulate-passes leaves out the passes"), "{}", build.stderr);
+    }
+    let backend = ["-Zcodegen-backend", "--config", "profile.dev.codegen-backend=\"cranelift\""];
+    let said = workspace.bbprof("build", &backend).env("RUSTC_BOOTSTRAP", "1").outcome().expect_code(101).stderr;
+    assert!(said.contains("-Zcodegen-backend=cranelift makes code without LLVM"), "{said}");
 }
 
 const DOCUMENTED: &str = "\

@@ -57,6 +57,7 @@ pub(crate) fn rustc(argv: &[OsString]) -> Result<u8> {
     };
     let is_tried_out = is_within_build_script() && !seen.is_by_cargo();
     if arguments.iter().any(is_ours) && seen.is_instrumentable() && !is_tried_out {
+        refuse(&seen)?;
         command.args(arguments);
         bootstrap(&mut command, &seen, &settings);
         complete(&mut command, &seen);
@@ -128,7 +129,8 @@ fn bootstrap(command: &mut Command, seen: &Seen, settings: &ToolSettings) {
     command.args(options.iter().filter(|option| !(is_mangled_so && option.starts_with("-Csymbol-mangling-version="))));
 }
 
-fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Result<()> {
+/// Options with which nothing would be counted.
+fn refuse(seen: &Seen) -> Result<()> {
     // Cargo itself asks for it in the libraries of a profile with lto, whose optimisation it leaves to rustc at the end.
     if seen.wants_linker_lto && seen.links {
         require!(
@@ -138,6 +140,16 @@ fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Re
     if seen.has_no_passes {
         require!("-Cno-prepopulate-passes leaves out the passes behind which counters are placed: nothing would be counted");
     }
+    if let Some(backend) = &seen.backend {
+        require!(
+            "-Zcodegen-backend={backend} makes code without LLVM, whose pass places the counters: nothing would be counted; use llvm"
+        );
+    }
+    Ok(())
+}
+
+fn instrument(command: &mut Command, seen: &Seen, settings: &ToolSettings) -> Result<()> {
+    refuse(seen)?;
     bootstrap(command, seen, settings);
     let mut plugin = OsString::from("-Zllvm-plugins=");
     plugin.push(&settings.rustc_plugin);
@@ -196,6 +208,8 @@ struct Seen {
     wants_linker_lto: bool,
     /// `-Cno-prepopulate-passes`.
     has_no_passes: bool,
+    /// `-Zcodegen-backend`, if it is another than LLVM.
+    backend: Option<String>,
     /// `-Cincremental=FOLDER`.
     is_incremental: bool,
     /// The last `-C linker=`.
@@ -229,6 +243,12 @@ impl Seen {
                 }
             } else if let Some(option) = word.to_str().and_then(|word| word.strip_prefix("-C")) {
                 seen.codegen(option.as_ref());
+            } else if word == "-Z" {
+                if let Some(option) = words.next() {
+                    seen.unstable(option);
+                }
+            } else if let Some(option) = word.to_str().and_then(|word| word.strip_prefix("-Z")) {
+                seen.unstable(option.as_ref());
             } else if word == "-g" {
                 seen.has_debug_info = true;
             } else if word == "--test" {
@@ -242,21 +262,23 @@ impl Seen {
     }
 
     fn codegen(&mut self, option: &OsStr) {
-        let option = option.to_string_lossy();
-        if let Some(level) = option.strip_prefix("debuginfo=") {
-            self.has_debug_info = !["0", "none"].contains(&level);
-        } else if option.starts_with("symbol-mangling-version=") {
-            self.has_mangling = true;
-        } else if let Some(how) = option.strip_prefix("instrument-coverage") {
-            self.has_coverage = !is_no(how) && how != "=0";
-        } else if let Some(linker) = option.strip_prefix("linker=") {
-            self.linker = Some(linker.into());
-        } else if let Some(how) = option.strip_prefix("linker-plugin-lto") {
-            self.wants_linker_lto = !is_no(how);
-        } else if option.starts_with("incremental=") {
-            self.is_incremental = true;
-        } else if let Some(how) = option.strip_prefix("no-prepopulate-passes") {
-            self.has_no_passes = !is_no(how);
+        let (name, value) = name_and_value(option);
+        match (&*name, value.as_deref()) {
+            ("debuginfo", Some(level)) => self.has_debug_info = !["0", "none"].contains(&level),
+            ("symbol-mangling-version", Some(_)) => self.has_mangling = true,
+            ("instrument-coverage", how) => self.has_coverage = !how.is_some_and(|how| is_no(how) || how == "0"),
+            ("linker", Some(linker)) => self.linker = Some(linker.into()),
+            ("linker-plugin-lto", how) => self.wants_linker_lto = !how.is_some_and(is_no),
+            ("incremental", Some(_)) => self.is_incremental = true,
+            ("no-prepopulate-passes", how) => self.has_no_passes = !how.is_some_and(is_no),
+            _ => {}
+        }
+    }
+
+    fn unstable(&mut self, option: &OsStr) {
+        let (name, value) = name_and_value(option);
+        if name == "codegen-backend" {
+            self.backend = value.filter(|backend| backend != "llvm");
         }
     }
 
@@ -278,9 +300,16 @@ impl Seen {
     }
 }
 
-/// Whether a codegen option is switched off by what stands behind its name.
+/// Of an option behind `-C` or `-Z`. rustc takes `_` for `-` in the name.
+fn name_and_value(option: &OsStr) -> (String, Option<String>) {
+    let option = option.to_string_lossy();
+    let (name, value) = option.split_once('=').map_or((&*option, None), |(name, value)| (name, Some(value.to_owned())));
+    (name.replace('_', "-"), value)
+}
+
+/// Whether this value switches a codegen option off.
 fn is_no(how: &str) -> bool {
-    ["=n", "=no", "=off", "=false"].contains(&how)
+    ["n", "no", "off", "false"].contains(&how)
 }
 
 /// With `@files` read; cargo writes them when a command line would be too long.
@@ -363,6 +392,20 @@ mod tests {
         assert!(seen("--crate-type bin -C linker-plugin-lto").links && !seen("--crate-type lib -C linker-plugin-lto").links);
         assert!(!seen("-C linker-plugin-lto=off").wants_linker_lto && !seen("-C lto=fat").wants_linker_lto);
         assert!(seen("-Cno-prepopulate-passes").has_no_passes && !seen("-C no-prepopulate-passes=no").has_no_passes);
+    }
+
+    #[test]
+    fn underscores_in_names_are_dashes() {
+        assert!(seen("-Cno_prepopulate_passes").has_no_passes && seen("--codegen=linker_plugin_lto").wants_linker_lto);
+        assert!(seen("-C symbol_mangling_version=v0").has_mangling && seen("-Cinstrument_coverage").has_coverage);
+        assert_eq!(seen("-Clinker=my_cc").linker, Some("my_cc".into()));
+    }
+
+    #[test]
+    fn backends_are_noticed() {
+        assert_eq!(seen("-Zcodegen-backend=cranelift").backend.as_deref(), Some("cranelift"));
+        assert_eq!(seen("-Z codegen_backend=/x/gcc.so").backend.as_deref(), Some("/x/gcc.so"));
+        assert_eq!(seen("-Zcodegen-backend=gcc -Zcodegen-backend=llvm -Zllvm-plugins=x").backend, None);
     }
 
     #[test]
