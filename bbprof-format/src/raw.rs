@@ -17,7 +17,7 @@
 //!      8     4  version
 //!     12     4  state: "RUN " or "DONE"
 //!     16     4  process id
-//!     20     4  parent's process id
+//!     20     4  parent's process id: of who forked it, though that may have ended since; of an executed program, at its begin
 //!     24     8  start of the process in clock ticks after boot (survives exec), 0 = unknown
 //!     32     8  when this file was begun, in nanoseconds since 1970
 //!     40     8  length of the file in bytes; 0 while running
@@ -137,7 +137,7 @@ pub struct RawProfile {
 pub struct ProcessInfo {
     /// Its id.
     pub pid: u32,
-    /// Its parent's id when the file was begun.
+    /// The id of the process that it was forked from; of a program that was executed, its parent's when the file was begun.
     pub parent_pid: u32,
     /// When it started, in clock ticks after boot; `None` without /proc. `exec` does not change it.
     pub start_ticks: Option<u64>,

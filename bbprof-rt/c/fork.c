@@ -133,8 +133,8 @@ static void rehouse(struct process *process, struct image *image, enum bank bank
 }
 
 /* The counters of a thread that ended by a bare system call stay where they were, until libc unmaps its stack: the program may have other memory there. */
-static bool is_in_place(const struct process *process, const struct segment *segment) {
-    return segment->place != NULL && (platform_thread_exists(process->parent_pid, segment->owner) || platform_is_shared_memory(segment->place, BBPROF_PAGE_BYTES));
+static bool is_in_place(const struct segment *segment) {
+    return segment->place != NULL && (platform_thread_exists(platform_parent_id(), segment->owner) || platform_is_shared_memory(segment->place, BBPROF_PAGE_BYTES));
 }
 
 static void restart_bank(struct process *process, struct image *image, enum bank bank) {
@@ -150,7 +150,7 @@ static void restart_bank(struct process *process, struct image *image, enum bank
             link = &segment->next;
             continue;
         }
-        if (is_in_place(process, segment))
+        if (is_in_place(segment))
             platform_map_fresh(segment->place, bank_bytes(image, bank));
         segment_forget_parked(process, image, segment);
         platform_unmap(segment->view, bank_bytes(image, bank));
@@ -172,9 +172,10 @@ static void tell_forebear(struct process *process, struct raw_header *forebears)
 void fork_begin_child(struct process *process) {
     bool was_changing = process_lock_inherit(process);
     give_back(process);
+    /* Not who the kernel says: a daemon's parents end at once, and the child is another's by then. */
+    process->parent_pid = process->pid;
     process->pid = platform_process_id();
     process->pid_namespace = platform_pid_namespace();
-    process->parent_pid = platform_parent_id();
     process->start_ticks = platform_start_ticks();
     process->begun_ns = platform_wall_clock_ns();
     process->is_fork_child = true;

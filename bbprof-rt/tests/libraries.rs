@@ -56,6 +56,16 @@ fn children() {
     }
 }
 
+/// A daemon's parents end at once: the child may begin its file behind that.
+#[test]
+fn a_child_whose_parent_is_gone() {
+    let run = run(&loader_program(), &["orphan", library().to_str().unwrap()]);
+    let [parent, child] = run.profiles().try_into().unwrap();
+    assert_library(&image(&parent, LIBRARY).global_counters, [1, 1, 5]);
+    assert_library(&image(&child, LIBRARY).global_counters, [0, 1, 3]);
+    assert_eq!(child.process.parent_pid, parent.process.pid);
+}
+
 #[test]
 fn a_thread_alive_at_exit() {
     let profile = run(&plain_program(), &["live"]).profile();

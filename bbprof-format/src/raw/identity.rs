@@ -5,6 +5,9 @@ use super::frame::check_header;
 use super::{HEADER_BYTES, STATE_COMPLETE};
 use crate::words::{u32_at, u64_at};
 
+/// The kernel tells them a hundred a second.
+const NS_PER_TICK: u64 = 10_000_000;
+
 /// Names one run of one program in one process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Identity {
@@ -31,7 +34,7 @@ pub enum Extent {
 pub struct Head {
     /// The process; of a pool, the one that was added last.
     pub run: Identity,
-    /// The id of the process that had started it, when the file was begun.
+    /// The id of the process that had started it.
     pub parent_pid: u32,
     /// Which counts these are.
     pub extent: Extent,
@@ -58,6 +61,17 @@ impl Identity {
     #[must_use]
     pub fn can_have_started(self, other: Self, parent_pid: u32) -> bool {
         self.pid == parent_pid && self.begun_ns <= other.begun_ns && self.start_ticks <= other.start_ticks
+    }
+
+    /// When a run that this one may have started was made, at the latest, in nanoseconds since 1970: its file is begun behind that, and by
+    /// clock ticks it is so much younger than this one's process, whose own file was begun behind its start.
+    #[must_use]
+    pub fn had_made_by_ns(self, child: Self) -> u64 {
+        if self.start_ticks == 0 || child.start_ticks == 0 {
+            return child.begun_ns;
+        }
+        let ticks = child.start_ticks.saturating_sub(self.start_ticks).saturating_add(1);
+        child.begun_ns.min(self.begun_ns.saturating_add(ticks.saturating_mul(NS_PER_TICK)))
     }
 
     /// When the run was begun, in nanoseconds since 1970.

@@ -1,6 +1,6 @@
 //! Which raw profiles are of one run of a program by hand: those of a process, of all programs that it executed, of its parents and children.
 //!
-//! Ids of processes come again, so a parent is who had the id last when the child's file was begun, and had not ended by then.
+//! Ids of processes come again, so a parent is who had the id last when the child's file was begun, and had not ended when the child was made.
 
 use bbprof_format::raw::{Extent, Head, Identity};
 use std::collections::HashMap;
@@ -51,11 +51,11 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// The run that started this one, if it is among them.
 fn parent(child: &Member, among: &[(usize, &Member)]) -> Option<Identity> {
-    let begun = SystemTime::UNIX_EPOCH + Duration::from_nanos(child.head.run.begun_ns());
+    let made = |member: &Member| SystemTime::UNIX_EPOCH + Duration::from_nanos(member.head.run.had_made_by_ns(child.head.run));
     // Of a file that nobody wrote at the end, the system notes no time.
     let was_there = |member: &Member| {
         member.head.run.can_have_started(child.head.run, child.head.parent_pid)
-            && (!member.head.is_complete || member.written + TICK >= begun)
+            && (!member.head.is_complete || member.written + TICK >= made(member))
     };
     among.iter().filter(|(_, member)| was_there(member)).map(|(_, member)| member.head.run).max_by_key(|run| run.begun_ns())
 }
@@ -69,6 +69,10 @@ mod tests {
     fn member(pid: u32, parent_pid: u32, begun: u64, ended: u64) -> Option<Member> {
         let process =
             ProcessInfo { pid, parent_pid, start_ticks: Some(100 * begun), begun_ns: begun * 1_000_000_000, ..Default::default() };
+        member_of(process, ended)
+    }
+
+    fn member_of(process: ProcessInfo, ended: u64) -> Option<Member> {
         let ending = Fate::Exit { status: Some(0) }.into();
         let raw = RawProfile { process, state: State::Complete, ending, threads: 1, pooled: vec![], images: vec![] };
         let head = Head::read(raw.encode()[..Head::BYTES].try_into().ok()?)?;
@@ -85,6 +89,19 @@ mod tests {
         };
         assert_eq!(family(&[parent(Duration::from_millis(4)), child()], 1), [0, 1]);
         assert_eq!(family(&[parent(Duration::from_millis(400)), child()], 1), [1]);
+    }
+
+    /// It came to its file long after it was made.
+    #[test]
+    fn a_parent_that_had_ended_when_the_child_began() {
+        let parent = member(10, 1, 2, 3);
+        let child = |made| {
+            let process =
+                ProcessInfo { pid: 11, parent_pid: 10, start_ticks: Some(made), begun_ns: 4_000_000_000, ..Default::default() };
+            member_of(process, 5)
+        };
+        assert_eq!(family(&[parent, child(299)], 1), [0, 1]);
+        assert_eq!(family(&[member(10, 1, 2, 3), child(350)], 1), [1]);
     }
 
     #[test]
