@@ -262,11 +262,17 @@ impl Flow {
 
     /// Executions of edges into `nodes` from elsewhere; `passages`, nodes with one way out, are looked through, too.
     pub(crate) fn arrivals(&mut self, nodes: &[u32], passages: &[u32]) -> u128 {
-        self.arrivals_but(nodes, passages, |_| false)
+        self.arrivals_but(nodes, passages, &[], |_| false)
     }
 
-    /// The same without ways from nodes that are `inside` and from which control comes there once at most for each time that it comes inside: those of no cycle.
-    pub(crate) fn arrivals_but(&mut self, nodes: &[u32], passages: &[u32], is_inside: impl Fn(u32) -> bool) -> u128 {
+    /// The same with ways into those of them that are loops by themselves, `bodies`, which control leaves the set for and comes back in; and without ways from nodes that are `inside` and from which control comes there once at most for each time that it comes inside: those of no cycle.
+    pub(crate) fn arrivals_but(
+        &mut self,
+        nodes: &[u32],
+        passages: &[u32],
+        bodies: &[u32],
+        is_inside: impl Fn(u32) -> bool,
+    ) -> u128 {
         self.set += 1;
         for node in nodes {
             self.member_of[*node as usize] = self.set;
@@ -282,7 +288,7 @@ impl Flow {
                 let WayIn { from, count, .. } = self.entering[entering as usize];
                 match from {
                     None => arrivals += count,
-                    Some(from) if self.member_of[from as usize] == self.set => {}
+                    Some(from) if self.member_of[from as usize] == self.set && (from == node || !bodies.contains(&node)) => {}
                     Some(from) if self.is_passage[from as usize] || self.passage_of[from as usize] == self.set => {
                         if self.passed_in[from as usize] != self.set {
                             self.passed_in[from as usize] = self.set;
@@ -303,8 +309,9 @@ impl Flow {
         nodes.iter().copied().filter(|node| self.entering(*node).iter().any(|way| is_elsewhere(way.from))).collect()
     }
 
-    /// Turns of the loops among `nodes` (ascending), but not of those whose edges all are `inner` ones, by source and target.
-    pub(crate) fn turns(&mut self, nodes: &[u32], is_inner: impl Fn(u32, u32) -> bool) -> u128 {
+    /// Turns of the loops among `nodes` (ascending), but not of those whose edges all are `inner` ones, by source and target; nor of those on which control arrives
+    /// anew at `bodies`.
+    pub(crate) fn turns(&mut self, nodes: &[u32], bodies: &[u32], is_inner: impl Fn(u32, u32) -> bool) -> u128 {
         if let [node] = *nodes {
             let turns = self.entering(node).iter().filter(|way| way.from == Some(node)).map(|way| way.count);
             return if is_inner(node, node) { 0 } else { turns.sum() };
@@ -316,6 +323,7 @@ impl Flow {
                 let Some(source) = way.from else { continue };
                 if let Ok(from) = nodes.binary_search(&source)
                     && way.count > 0
+                    && (source == *node || !bodies.contains(node))
                 {
                     let arcs = if is_inner(source, *node) { &mut inner_arcs } else { &mut arcs };
                     arcs[from].push(Arc { to, left: way.count });
@@ -383,9 +391,13 @@ mod tests {
                 (Some(1), Some(4), 1),
             ],
         );
-        assert_eq!(flow.arrivals(&[0, 1, 3], &[]) + flow.turns(&[0, 1, 3], NONE), 11);
+        assert_eq!(flow.arrivals(&[0, 1, 3], &[]) + flow.turns(&[0, 1, 3], &[], NONE), 11);
         assert_eq!(flow.arrivals(&[2], &[]), 10);
-        assert_eq!(flow.arrivals(&[0, 1, 2, 3, 4], &[]) + flow.turns(&[0, 1, 2, 3, 4], NONE), 11, "the whole loop on one line");
+        assert_eq!(
+            flow.arrivals(&[0, 1, 2, 3, 4], &[]) + flow.turns(&[0, 1, 2, 3, 4], &[], NONE),
+            11,
+            "the whole loop on one line"
+        );
     }
 
     #[test]
@@ -399,8 +411,8 @@ mod tests {
             (Some(0), Some(0), 3),
             (Some(0), None, 1),
         ];
-        assert_eq!(flow(3, &edges).turns(&[0, 1, 2], NONE), 15);
-        assert_eq!(flow(3, &edges).turns(&[0], NONE), 3);
+        assert_eq!(flow(3, &edges).turns(&[0, 1, 2], &[], NONE), 15);
+        assert_eq!(flow(3, &edges).turns(&[0], &[], NONE), 3);
     }
 
     /// The line of 0 and 3; 2 ends an `if` that began in 0 and has nothing but a jump. The body of the `if`, 1, is elsewhere.
@@ -424,9 +436,9 @@ mod tests {
     #[test]
     fn inner_loops_are_not_turns() {
         let edges = [(None, Some(0), 1), (Some(0), Some(1), 4), (Some(1), Some(1), 6), (Some(1), Some(0), 3), (Some(1), None, 1)];
-        assert_eq!(flow(2, &edges).turns(&[0, 1], |from, to| from == 1 && to == 1), 3);
-        assert_eq!(flow(2, &edges).turns(&[0, 1], NONE), 9);
-        assert_eq!(flow(2, &edges).turns(&[1], |_, _| true), 0);
+        assert_eq!(flow(2, &edges).turns(&[0, 1], &[], |from, to| from == 1 && to == 1), 3);
+        assert_eq!(flow(2, &edges).turns(&[0, 1], &[], NONE), 9);
+        assert_eq!(flow(2, &edges).turns(&[1], &[], |_, _| true), 0);
     }
 
     #[test]
@@ -441,6 +453,6 @@ mod tests {
             (Some(3), Some(0), 4),
             (Some(3), None, 1),
         ];
-        assert_eq!(flow(4, &edges).turns(&[0, 1, 2, 3], NONE), 8);
+        assert_eq!(flow(4, &edges).turns(&[0, 1, 2, 3], &[], NONE), 8);
     }
 }

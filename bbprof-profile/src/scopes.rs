@@ -39,7 +39,7 @@ impl InlinedCopy<'_> {
         let begins = flow.entered_from_elsewhere(&nodes);
         let goes_on = |to: u32| is_blank(to) || begins.binary_search(&to).is_err();
         let is_inner = |from, to| if is_blank(from) { goes_on(to) } else { is_within(function, from, is_own) };
-        flow.arrivals(&nodes, &[]) + flow.turns(&nodes, is_inner)
+        flow.arrivals(&nodes, &[]) + flow.turns(&nodes, &[], is_inner)
     }
 }
 

@@ -15,7 +15,7 @@
 
 use crate::arrivals::Flow;
 use crate::decided::decided;
-use crate::line_parts::{Instance, Part, instance, leaves, only_jumps, stands_behind};
+use crate::line_parts::{Instance, Part, instance, is_body_before, leaves, only_jumps, stands_behind};
 use crate::reach::{behind_landing_pads, lost, reached};
 use crate::scopes::is_within;
 use crate::view::FunctionView;
@@ -189,7 +189,8 @@ impl<'p> Visits<'p> {
             reached.sort_unstable();
         }
         let blank = flow.add_blank_between(&mut reached);
-        let arrivals = flow.arrivals_but(&reached, passages, |from| match whose {
+        let bodies: Vec<u32> = visited.iter().copied().filter(|node| is_body_before(function, flow, *node, own)).collect();
+        let arrivals = flow.arrivals_but(&reached, passages, &bodies, |from| match whose {
             None => false,
             Some(Whose::All) => true,
             Some(Whose::Of(nodes)) => nodes.binary_search(&from).is_ok(),
@@ -209,7 +210,7 @@ impl<'p> Visits<'p> {
             (is_guest_next, _) if is_blank(from) => !is_guest_next || begins.binary_search(&to).is_err(),
             _ => is_guest(from) && is_within(function, from, is_called_here),
         };
-        arrivals + flow.turns(&reached, is_inner)
+        arrivals + flow.turns(&reached, &bodies, is_inner)
     }
 
     /// Whether all of these `places` are reached through landing pads only, although the function that they are of is not: an inlined copy with these
