@@ -15,7 +15,10 @@ use std::path::{Path, PathBuf};
 /// The shim under the name of `real` (a compiler driver or a linker, as a path or a name to find in PATH).
 pub(crate) fn before(installation: &Installation, real: &OsStr) -> Result<PathBuf> {
     let Ok(found) = which::which(real) else {
-        require!("{}: the linker is not there; install: apt-get install gcc, or name another", real.to_string_lossy());
+        require!(
+            "{}: the linker is not there; install it (gcc has cc, binutils has ld, lld has ld.lld), or name another",
+            real.to_string_lossy()
+        );
     };
     let name = found.file_name().context("a program has a name")?.to_owned();
     Ok(folder(installation, &[(&name, &found)])?.join(name))

@@ -256,6 +256,8 @@ fn symbols_that_objcopy_changed() {
         };
         for (options, said) in [
             (&["--prefix-symbols=own_"][..], "its counters were renamed (own___bbprof_c."),
+            // As LLVM calls variables whose storage it emulates.
+            (&["--prefix-symbols=__emutls_v."], "its counters are in thread-local storage that is emulated"),
             (&["--localize-hidden"], "its counters are local symbols now (__bbprof_c."),
             (&["--prefix-sections=.own"], "its manifest is gone (section .bbprof.manifest, while .own.bbprof.marker is there)"),
             (
