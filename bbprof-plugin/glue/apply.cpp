@@ -235,7 +235,29 @@ private:
       return Flat.Instructions[Flat.BlockViews[Place.block].instructions_begin + Place.position];
     if (Place.block == 0)
       return EntryStart ? EntryStart : &*Block->getFirstNonPHIOrDbgOrAlloca();
-    return &*Block->getFirstInsertionPt();
+    return behindDecided(&*Block->getFirstInsertionPt());
+  }
+
+  // Behind what begins a block by comparing again what decided that control came there, and by choosing by that: of these, code generation makes one comparison with
+  // the one in front of the block, as long as no increment changes the flags in between.
+  static Instruction *behindDecided(Instruction *First) {
+    const BasicBlock *From = First->getParent()->getSinglePredecessor();
+    const auto *Branch = From ? dyn_cast<BranchInst>(From->getTerminator()) : nullptr;
+    const auto *Decided = Branch && Branch->isConditional() ? dyn_cast<CmpInst>(Branch->getCondition()) : nullptr;
+    if (!Decided)
+      return First;
+    SmallPtrSet<const Value *, 4> Again;
+    auto IsAgain = [&](const Instruction &I) {
+      const auto *Compared = dyn_cast<CmpInst>(&I);
+      if (!Compared)
+        return (isa<SelectInst>(I) || isa<CastInst>(I)) && Again.contains(I.getOperand(0));
+      const Value *Left = Compared->getOperand(0), *Right = Compared->getOperand(1);
+      return (Left == Decided->getOperand(0) && Right == Decided->getOperand(1)) || (Left == Decided->getOperand(1) && Right == Decided->getOperand(0));
+    };
+    Instruction *Behind = First;
+    for (; IsAgain(*Behind); Behind = Behind->getNextNode())
+      Again.insert(Behind);
+    return Behind;
   }
 
   void incrementAtLanding(FlatFunction &Flat, const BbprofSite &Site) {

@@ -205,3 +205,22 @@ fn parts_of_the_placement_can_be_left_away() {
         Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
     }
 }
+
+/// What follows from a comparison compares the same again: as in plain code, it is done once.
+#[test]
+fn counters_stand_behind_what_needs_the_flags() {
+    let sandbox = Sandbox::new("flags");
+    let text = "_Bool above(const unsigned char *a, const unsigned char *b) {
+            if (a[0] != b[0]) return a[0] > b[0];
+            if (a[1] != b[1]) return a[1] > b[1];
+            if (a[2] != b[2]) return a[2] > b[2];
+            return a[3] > b[3];
+        }
+        long step(long a, long b) { if (a == b) return 7; return a < b ? -1 : 1; }";
+    let source = sandbox.write("flags.c", text);
+    let comparisons = |compiler: &std::path::Path, options: &[&str]| {
+        let assembly = Run::new(compiler).args(["-O2", "-S", "-o", "-"]).args(options).arg(&source).ok().text();
+        assembly.lines().filter(|line| line.trim_start().starts_with("cmp")).count()
+    };
+    assert_eq!(comparisons(&tool("bbprof-cc"), &[]), comparisons("clang-22".as_ref(), &[]));
+}
