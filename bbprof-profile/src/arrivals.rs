@@ -265,7 +265,7 @@ impl Flow {
         self.arrivals_but(nodes, passages, &[], |_| false)
     }
 
-    /// The same with ways into those of them that are loops by themselves, `bodies`, which control leaves the set for and comes back in; and without ways from nodes that are `inside` and from which control comes there once at most for each time that it comes inside: those of no cycle.
+    /// The same with ways into those of them that control leaves the set in and comes back in, `bodies`; and without ways from nodes that are `inside` and from which control comes there once at most for each time that it comes inside: those of no cycle.
     pub(crate) fn arrivals_but(
         &mut self,
         nodes: &[u32],

@@ -45,6 +45,7 @@ mod solve;
 mod source;
 mod source_branches;
 mod test_harness;
+mod turned;
 mod uncounted;
 mod view;
 mod visits;

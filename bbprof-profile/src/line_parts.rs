@@ -93,12 +93,15 @@ pub(crate) fn is_body_before(function: FunctionView<'_>, flow: &Flow, node: u32,
 }
 
 /// At which lines of its function and file an instance's line is called from, or stands beside, in a node, in their order: 0 is what is elsewhere.
-fn lines_within(function: FunctionView<'_>, node: u32, (scope, file, _): Instance) -> impl Iterator<Item = u32> {
-    let place = |id: LocationId| &function.module.locations[id.0 as usize];
+fn lines_within(function: FunctionView<'_>, node: u32, own: Instance) -> impl Iterator<Item = u32> {
     let node = &function.manifest.nodes[node as usize];
-    node.locations.iter().map(|(id, _)| *id).chain(node.last_location).map(move |id| {
-        let mut places = std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place));
-        let own = places.find(|location| (location.function, location.inlined_at) == scope && location.file == file);
-        own.map_or(0, |location| location.line)
-    })
+    node.locations.iter().map(|(id, _)| *id).chain(node.last_location).map(move |id| line_within(function, id, own))
+}
+
+/// The same of one location.
+pub(crate) fn line_within(function: FunctionView<'_>, id: LocationId, (scope, file, _): Instance) -> u32 {
+    let place = |id: LocationId| &function.module.locations[id.0 as usize];
+    let mut places = std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place));
+    let own = places.find(|location| (location.function, location.inlined_at) == scope && location.file == file);
+    own.map_or(0, |location| location.line)
 }

@@ -2,6 +2,7 @@
 
 use crate::arrivals::Flow;
 use crate::line_parts::Instance;
+use crate::turned;
 use crate::view::FunctionView;
 use bbprof_format::manifest::{Location, LocationId, StringId};
 use std::collections::BTreeMap;
@@ -39,7 +40,10 @@ impl InlinedCopy<'_> {
         let begins = flow.entered_from_elsewhere(&nodes);
         let goes_on = |to: u32| is_blank(to) || begins.binary_search(&to).is_err();
         let is_inner = |from, to| if is_blank(from) { goes_on(to) } else { is_within(function, from, is_own) };
-        flow.arrivals(&nodes, &[]) + flow.turns(&nodes, &[], is_inner)
+        let place = |id: LocationId| &function.module.locations[id.0 as usize];
+        let is_within = |id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place)).any(is_own);
+        let bodies = turned::bodies(function, flow, &self.nodes, is_within, |_| false);
+        flow.arrivals_but(&nodes, &[], &bodies, |_| false) + flow.turns(&nodes, &bodies, is_inner)
     }
 }
 

@@ -15,9 +15,10 @@
 
 use crate::arrivals::Flow;
 use crate::decided::decided;
-use crate::line_parts::{Instance, Part, instance, is_body_before, leaves, only_jumps, stands_behind};
+use crate::line_parts::{Instance, Part, instance, is_body_before, leaves, line_within, only_jumps, stands_behind};
 use crate::reach::{behind_landing_pads, lost, reached};
 use crate::scopes::is_within;
+use crate::turned;
 use crate::view::FunctionView;
 use bbprof_format::manifest::{Function, Location};
 
@@ -189,7 +190,7 @@ impl<'p> Visits<'p> {
             reached.sort_unstable();
         }
         let blank = flow.add_blank_between(&mut reached);
-        let bodies: Vec<u32> = visited.iter().copied().filter(|node| is_body_before(function, flow, *node, own)).collect();
+        let bodies = self.bodies(visited, own, flow);
         let arrivals = flow.arrivals_but(&reached, passages, &bodies, |from| match whose {
             None => false,
             Some(Whose::All) => true,
@@ -211,6 +212,17 @@ impl<'p> Visits<'p> {
             _ => is_guest(from) && is_within(function, from, is_called_here),
         };
         arrivals + flow.turns(&reached, &bodies, is_inner)
+    }
+
+    /// Those of the line's nodes in which control leaves it and comes back.
+    fn bodies(&self, visited: &[u32], own: Instance, flow: &Flow) -> Vec<u32> {
+        let function = self.function;
+        let is_own = |id| line_within(function, id, own) == own.2;
+        let mut bodies =
+            turned::bodies(function, flow, visited, is_own, |id| instance(&function.module.locations[id.0 as usize]) == own);
+        bodies.extend(visited.iter().filter(|node| is_body_before(function, flow, **node, own)));
+        bodies.sort_unstable();
+        bodies
     }
 
     /// Whether all of these `places` are reached through landing pads only, although the function that they are of is not: an inlined copy with these

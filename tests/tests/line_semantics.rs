@@ -33,41 +33,6 @@ fn inlined_copies_are_summed_and_macros_count_where_they_are_used() {
     }
 }
 
-/// The optimiser turns such loops: a condition in front of them, and one at the end of each turn.
-const TURNED: &str = "\
-#include <stdio.h>
-static __attribute__((noinline)) long steps(long n) {
-  long number = 0;
-  while (n != 1) { //= while
-    n = n % 2 == 0 ? n / 2 : 3 * n + 1; //= body of while
-    number++;
-  }
-  return number;
-}
-static __attribute__((noinline)) long hash(const char *text, long length) {
-  long hash = 7;
-  for (long i = 0; i < length; i++) //= for
-    hash = hash * 31 + text[i]; //= body of for
-  return hash;
-}
-int main(void) {
-  long all = 0;
-  for (long n = 1; n < 1000; n++)
-    all += steps(n);
-  printf(\"%ld %ld\\n\", all, hash(\"\", 0) + hash(\"text\", 4));
-}
-";
-
-#[test]
-fn conditions_of_loops_count_in_front_of_them_and_behind_each_turn() {
-    let sandbox = Sandbox::new("turned");
-    for level in ["-O0", "-O1", "-O2", "-O3"] {
-        let lines = lines(&sandbox, "bbprof-cc", "a.c", TURNED, &[level, "-fno-unroll-loops", "-fno-vectorize"]);
-        assert_eq!((lines["while"], lines["body of while"]), (60_430, 59_431), "{level}");
-        assert_eq!((lines["for"], lines["body of for"]), (6, 4), "{level}");
-    }
-}
-
 /// A function and its inlined copies, of which the function's own code never runs.
 const COPIES: &str = "\
 static volatile int sink;
