@@ -86,14 +86,8 @@ pub(crate) fn stands_behind(function: FunctionView<'_>, flow: &Flow, node: u32, 
     computes(node).or_else(|| jumps().then_some(Belongs::Wholly))
 }
 
-/// Whether a node that is a loop by itself begins with lines behind this one, as the body of a loop does whose condition was turned to its end: control comes there from the
-/// condition that is in front of the loop, and comes back.
-pub(crate) fn is_body_before(function: FunctionView<'_>, flow: &Flow, node: u32, own: Instance) -> bool {
-    flow.sources(node).any(|from| from == Some(node)) && lines_within(function, node, own).next().is_some_and(|first| first > own.2)
-}
-
 /// At which lines of its function and file an instance's line is called from, or stands beside, in a node, in their order: 0 is what is elsewhere.
-fn lines_within(function: FunctionView<'_>, node: u32, own: Instance) -> impl Iterator<Item = u32> {
+pub(crate) fn lines_within(function: FunctionView<'_>, node: u32, own: Instance) -> impl Iterator<Item = u32> {
     let node = &function.manifest.nodes[node as usize];
     node.locations.iter().map(|(id, _)| *id).chain(node.last_location).map(move |id| line_within(function, id, own))
 }

@@ -4,7 +4,7 @@
 //! node in which it comes back.
 
 use crate::arrivals::Flow;
-use crate::line_parts::{Instance, instance};
+use crate::line_parts::{Instance, instance, lines_within};
 use crate::view::FunctionView;
 use bbprof_format::manifest::LocationId;
 
@@ -41,4 +41,10 @@ pub(crate) fn bodies(
         !is_own(0) || (is_loop() && (has_others() || node.last_location.is_some_and(&is_own_jump)))
     };
     nodes.iter().copied().filter(|node| flow.may_go_back(*node) && decides_again(*node) && leaves(*node)).collect()
+}
+
+/// Whether a node that is a loop by itself begins with lines behind this one, as the body of a loop does whose condition was turned to its end: control comes there from the
+/// condition that is in front of the loop, and comes back.
+pub(crate) fn is_body_before(function: FunctionView<'_>, flow: &Flow, node: u32, own: Instance) -> bool {
+    flow.sources(node).any(|from| from == Some(node)) && lines_within(function, node, own).next().is_some_and(|first| first > own.2)
 }

@@ -15,7 +15,7 @@
 
 use crate::arrivals::Flow;
 use crate::decided::decided;
-use crate::line_parts::{Instance, Part, instance, is_body_before, leaves, line_within, only_jumps, stands_behind};
+use crate::line_parts::{Instance, Part, instance, leaves, line_within, only_jumps, stands_behind};
 use crate::reach::{behind_landing_pads, lost, reached};
 use crate::scopes::is_within;
 use crate::turned;
@@ -220,7 +220,7 @@ impl<'p> Visits<'p> {
         let is_own = |id| line_within(function, id, own) == own.2;
         let mut bodies =
             turned::bodies(function, flow, visited, is_own, |id| instance(&function.module.locations[id.0 as usize]) == own);
-        bodies.extend(visited.iter().filter(|node| is_body_before(function, flow, **node, own)));
+        bodies.extend(visited.iter().filter(|node| turned::is_body_before(function, flow, **node, own)));
         bodies.sort_unstable();
         bodies
     }
