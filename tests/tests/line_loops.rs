@@ -37,6 +37,48 @@ fn conditions_of_loops_count_in_front_of_them_and_behind_each_turn() {
     }
 }
 
+/// The test in front of these loops is one that was merged with another, and is at another place: the lines of their bodies tell.
+const MERGED: &str = "\
+static volatile long sink;
+static __attribute__((noinline)) void sort(int *numbers, int n) {
+  for (int i = 0; i < n - 1; i++) {
+    int best = i;
+    for (int j = i + 1; j < n; j++) { //= inner
+      if (numbers[j] < numbers[best]) best = j;
+    }
+    int least = numbers[best];
+    numbers[best] = numbers[i];
+    numbers[i] = least;
+  }
+}
+static __attribute__((noinline)) void clear(int *numbers, int length) {
+  int i, size = 1 << length;
+  if (length == 0) sink = 1;
+  for (i = 0; i < size; i++) { //= known to begin
+    int *number = numbers + i;
+    *number = i ^ size;
+    sink = *number;
+  }
+}
+int main(void) {
+  int numbers[64];
+  for (int n = 0; n < 12; n++) {
+    for (int i = 0; i < n; i++) numbers[i] = i * 7 % 12;
+    sort(numbers, n);
+    clear(numbers, n % 5);
+  }
+}
+";
+
+#[test]
+fn conditions_of_turned_loops_count_where_another_test_is_in_front() {
+    let sandbox = Sandbox::new("merged");
+    for level in ["-O0", "-O1", "-O2"] {
+        let lines = lines(&sandbox, "bbprof-cc", "a.c", MERGED, &[level, "-fno-unroll-loops", "-fno-vectorize"]);
+        assert_eq!((lines["inner"], lines["known to begin"]), (275, 77), "{level}");
+    }
+}
+
 /// The same where the body is not one node that begins behind the condition: part of the condition stands at its beginning or in an inlined function, the body is
 /// on the same line, in front of it, or parted by a second condition.
 const PARTED: &str = "\
