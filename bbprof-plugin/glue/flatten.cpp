@@ -94,6 +94,12 @@ static bool isForDebuggers(const Instruction &I) {
          Source->getFilename().ends_with(".rs");
 }
 
+// A place in the frame, which makes no code: of what is inlined it stands in the caller's first block, which may be executed where the inlined code is not.
+static bool isPlaceInFrame(const Instruction &I) {
+  const auto *Place = dyn_cast<AllocaInst>(&I);
+  return Place && Place->isStaticAlloca();
+}
+
 // Marks for the optimiser, which make no code: where a variable's life ends, which each way out of its scope says at the line of the scope's end.
 static bool isMark(const Instruction &I) {
   const auto *Intrinsic = dyn_cast<IntrinsicInst>(&I);
@@ -300,9 +306,11 @@ uint32_t FlatModule::location(const DILocation *Location) {
     Out.discriminator = L->getDiscriminator();
     if (const DISubprogram *Subprogram = L->getScope()->getSubprogram()) {
       Out.function = symbolOf(*Subprogram);
+      Out.function_file = Subprogram->getFile() ? path(Subprogram->getFile()) : Out.file;
       Out.function_line = Subprogram->getLine();
     } else {
       Out.function = string("");
+      Out.function_file = Out.file;
     }
     if (const DILocation *InlinedAt = L->getInlinedAt())
       Out.inlined_at = LocationPositions.find(InlinedAt)->second + 1;
@@ -351,7 +359,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
         flattenCall(Flat, *Call, static_cast<uint32_t>(Flat.Instructions.size()) - BlockOut.instructions_begin);
       Flat.Instructions.push_back(&I);
       Flat.Opcodes.push_back(static_cast<uint8_t>(I.getOpcode()));
-      const DILocation *Location = isForDebuggers(I) || isMark(I) ? nullptr : I.getDebugLoc().get();
+      const DILocation *Location = isForDebuggers(I) || isPlaceInFrame(I) || isMark(I) ? nullptr : I.getDebugLoc().get();
       Flat.Locations.push_back(Location && Location->getLine() && Location->getFile() ? location(Location) + 1 : 0);
       if (Texts)
         Flat.Text.push_back(string(Texts->of(I)));

@@ -17,13 +17,14 @@ typedef struct BbprofText {
   uint64_t size_bytes;
 } BbprofText;
 
-/* A source location; file and function are positions in ModuleView.strings. */
+/* A source location; files and function are positions in ModuleView.strings. */
 typedef struct BbprofLocation {
   uint32_t file;
   uint32_t line;
   uint32_t column;
   uint32_t discriminator;
   uint32_t function;
+  uint32_t function_file;
   uint32_t function_line;
   uint32_t inlined_at; /* position + 1; 0 = not inlined */
 } BbprofLocation;
@@ -249,7 +250,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 
 #ifdef __cplusplus
 }
-static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 28 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
+static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 32 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofTightLoop) == 28, "mirrors src/view.rs");
 static_assert(sizeof(BbprofModuleView) == 152 && sizeof(BbprofAlias) == 12 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofPlace) == 12 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");

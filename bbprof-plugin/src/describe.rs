@@ -125,6 +125,7 @@ pub(crate) fn location(raw: &view::Location) -> Location {
         column: raw.column,
         discriminator: raw.discriminator,
         function: StringId(raw.function),
+        function_file: StringId(raw.function_file),
         function_line: raw.function_line,
         inlined_at: raw.inlined_at.checked_sub(1).map(LocationId),
     }

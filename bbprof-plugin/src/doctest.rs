@@ -40,9 +40,13 @@ impl Doctest {
         module.strings[position] = path;
         // What rustdoc puts around it may begin before the source does.
         let moved = |line: u32| (line + fence).saturating_sub(begin).max(1);
-        for location in module.locations.iter_mut().filter(|location| location.file == file) {
-            location.line = moved(location.line);
-            location.function_line = moved(location.function_line);
+        for location in &mut module.locations {
+            if location.file == file {
+                location.line = moved(location.line);
+            }
+            if location.function_file == file {
+                location.function_line = moved(location.function_line);
+            }
         }
         for function in module.functions.iter_mut().filter(|function| function.file == Some(file)) {
             function.line = moved(function.line);
@@ -54,7 +58,7 @@ impl Doctest {
 fn frame(module: &Module, file: StringId) -> Option<(u32, u32)> {
     let own =
         module.functions.iter().filter(|function| function.file == Some(file)).map(|function| (function.symbol, function.line));
-    let inlined = module.locations.iter().filter(|location| location.file == file);
+    let inlined = module.locations.iter().filter(|location| location.function_file == file);
     let mut functions = own.chain(inlined.map(|location| (location.function, location.function_line)));
     functions.find_map(|(symbol, line)| Some((fence_of(&demangle(module.string(symbol)))?, line)))
 }
@@ -79,6 +83,7 @@ mod tests {
             column: 0,
             discriminator: 0,
             function: StringId(2),
+            function_file: StringId(file),
             function_line: 4,
             inlined_at: None,
         };

@@ -116,7 +116,7 @@ struct Owner {
 }
 
 const _: () = {
-    assert!(size_of::<Text>() == 16 && size_of::<Location>() == 28 && size_of::<Call>() == 20);
+    assert!(size_of::<Text>() == 16 && size_of::<Location>() == 32 && size_of::<Call>() == 20);
     assert!(
         size_of::<Successor>() == 16
             && size_of::<Block>() == 48

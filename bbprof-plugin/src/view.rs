@@ -14,6 +14,7 @@ pub(crate) struct Location {
     pub column: u32,
     pub discriminator: u32,
     pub function: u32,
+    pub function_file: u32,
     pub function_line: u32,
     pub inlined_at: u32,
 }

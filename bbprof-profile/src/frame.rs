@@ -8,6 +8,8 @@ use crate::{FileId, LocationId};
 pub struct Frame<'p> {
     /// Linker symbol of the source function (in C its name).
     pub function: &'p str,
+    /// The file in which that function begins.
+    pub function_file: Option<FileId>,
     /// Line where that function begins; 0 = unknown.
     pub function_line: u32,
     /// The file of the line.
@@ -29,6 +31,7 @@ impl<'p> FunctionView<'p> {
         let location = &self.module.locations[location.0 as usize];
         Frame {
             function: self.module.string(location.function),
+            function_file: self.file_of(location.function_file),
             function_line: location.function_line,
             file: self.file_of(location.file),
             line: location.line,

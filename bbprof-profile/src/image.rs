@@ -154,7 +154,7 @@ fn read_manifest<'m>(linked: &'m bbprof_format::map::LinkedModule<'_>) -> Result
 
 fn files_of(module: &Module) -> Vec<StringId> {
     let mut is_known = vec![false; module.strings.len()];
-    let located = module.locations.iter().map(|location| location.file);
+    let located = module.locations.iter().flat_map(|location| [location.file, location.function_file]);
     let named = located.chain(module.functions.iter().filter_map(|function| function.file));
     named.filter(|file| !std::mem::replace(&mut is_known[file.0 as usize], true)).collect()
 }

@@ -279,11 +279,12 @@ impl<'p> FunctionLines<'p> {
         }
         for (scope, (copy, executions)) in copies {
             let Some((_, file, line)) = copy.first_line().filter(|_| self.has(scope)) else { continue };
+            let last_line = if copy.location.file == file { copy.location.line.max(line) } else { line };
             if is_lambda_invoker(module.string(copy.location.function)) {
                 continue;
             }
             if let Some(file) = function.file_of(file) {
-                let inlined = SourceFunction { entries: 0, inlined: *executions, last_line: copy.location.line.max(line) };
+                let inlined = SourceFunction { entries: 0, inlined: *executions, last_line };
                 self.functions.push((file, line, module.string(copy.location.function), inlined));
             }
         }

@@ -20,10 +20,10 @@ pub(crate) struct InlinedCopy<'p> {
 }
 
 impl InlinedCopy<'_> {
-    /// The line where its function begins; `None` = not known.
+    /// File and line where its function begins; `None` = not known.
     pub(crate) fn first_line(&self) -> Option<Instance> {
-        let Location { function, inlined_at, file, function_line, .. } = *self.location;
-        (function_line > 0).then_some(((function, inlined_at), file, function_line))
+        let Location { function, inlined_at, function_file, function_line, .. } = *self.location;
+        (function_line > 0).then_some(((function, inlined_at), function_file, function_line))
     }
 
     /// How often it was executed: arrivals at its nodes, and the turns of loops around it, of which nothing else may be left.

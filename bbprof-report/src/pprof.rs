@@ -132,7 +132,9 @@ impl<'p> Tables<'p> {
             for frame in &frames {
                 let file = frame.file.map_or("", |file| profile.files.path(file));
                 let name = self.names.name(frame.function).to_owned();
-                let function_id = self.function(&name, frame.function, file, frame.function_line);
+                // Its lines are taken for lines of the function's file.
+                let begins_at = if frame.function_file == frame.file { frame.function_line } else { 0 };
+                let function_id = self.function(&name, frame.function, file, begins_at);
                 line.push(Line { function_id, line: i64::from(frame.line), column: i64::from(frame.column) });
             }
             // The outermost frame is the function itself, by its own name.

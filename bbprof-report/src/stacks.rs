@@ -44,7 +44,11 @@ fn stack_of<'p>(
     let frames = location.map_or_else(Vec::new, |location| function.frames(location));
     // The last frame is the function itself.
     for frame in frames.iter().rev().skip(1) {
-        stack.push(StackFrame { name: names.name(frame.function).to_owned(), file: frame.file, line: frame.function_line });
+        stack.push(StackFrame {
+            name: names.name(frame.function).to_owned(),
+            file: frame.function_file,
+            line: frame.function_line,
+        });
     }
     stack
 }

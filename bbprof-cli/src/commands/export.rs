@@ -149,13 +149,14 @@ fn write_graph(profile: &Profile, function: FunctionView<'_>, args: &ExportArgs,
 /// What was left out of a coverage format.
 fn tell_left_out(name: &str, profile: &Profile, args: &ExportArgs) {
     let number = |is_left_out: fn(&str) -> bool| profile.files.paths().iter().filter(|path| is_left_out(path)).count();
+    let sources = |number| if number == 1 { "the source".to_owned() } else { format!("the {number} sources") };
     let of_doctests = number(is_of_doctests);
     if of_doctests > 0 {
-        tell!("{name}: without the {of_doctests} sources that rustdoc made of doctests, which it removed again");
+        tell!("{name}: without {} that rustdoc made of doctests, which it removed again", sources(of_doctests));
     }
     let left_out = number(is_of_toolchain);
     if left_out > 0 && !args.toolchain_sources {
-        tell!("{name}: without the {left_out} sources of Rust's own libraries; --toolchain-sources adds them");
+        tell!("{name}: without {} of Rust's own libraries; --toolchain-sources adds them", sources(left_out));
     }
 }
 

@@ -225,6 +225,8 @@ pub struct Location {
     pub discriminator: u32,
     /// Linker symbol of the function whose source this is (linkage name, or the plain name in C).
     pub function: StringId,
+    /// The file in which that function begins: another one than the line's where a macro or an included file brought the line in.
+    pub function_file: StringId,
     /// Line where that function begins.
     pub function_line: u32,
     /// Where that function was inlined, when it was.

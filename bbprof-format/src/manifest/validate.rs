@@ -51,6 +51,7 @@ impl Module {
         for location in &self.locations {
             self.validate_string(location.file, "file of a location")?;
             self.validate_string(location.function, "function of a location")?;
+            self.validate_string(location.function_file, "file of a location's function")?;
             if let Some(outer) = location.inlined_at {
                 self.validate_location(outer, "inlined-at location")?;
             }

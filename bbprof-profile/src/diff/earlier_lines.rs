@@ -40,7 +40,7 @@ pub fn earlier_lines(a: FunctionView<'_>, b: FunctionView<'_>) -> EarlierLines {
 struct Stretch {
     file: FileId,
     first_line: u32,
-    /// From the first line on; macros and generated code may stand before it.
+    /// From the first line on; generated code may stand before it.
     offsets: BTreeSet<i32>,
 }
 
@@ -51,11 +51,11 @@ impl Stretch {
         for block in function.blocks() {
             for (id, _, _) in block.instructions_by_location() {
                 let frame = function.frame(id);
-                let Some(file) = frame.file.filter(|_| frame.line > 0) else { continue };
+                let Some(file) = frame.function_file.filter(|_| frame.line > 0) else { continue };
                 let name = if frame.inlined_at.is_some() { crate::demangle(frame.function) } else { String::new() };
                 let new = || Self { file, first_line: frame.function_line, offsets: BTreeSet::from([0]) };
                 let stretch = all.entry(name).or_insert_with(new);
-                if stretch.file == file {
+                if Some(stretch.file) == frame.file {
                     stretch.offsets.extend(i32::try_from(i64::from(frame.line) - i64::from(stretch.first_line)));
                 }
             }

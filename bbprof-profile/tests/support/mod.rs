@@ -71,7 +71,8 @@ impl ModuleMaker {
 
     pub(crate) fn location(&mut self, function: &str, line: u32, inlined_at: Option<LocationId>) -> LocationId {
         let function = self.string(function);
-        let new = Location { file: StringId(0), line, column: 1, discriminator: 0, function, function_line: 1, inlined_at };
+        let file = StringId(0);
+        let new = Location { file, line, column: 1, discriminator: 0, function, function_file: file, function_line: 1, inlined_at };
         let known = self.module.locations.iter().position(|known| *known == new);
         LocationId(known.unwrap_or_else(|| {
             self.module.locations.push(new);

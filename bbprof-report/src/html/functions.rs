@@ -205,7 +205,8 @@ impl<'p, 's> Places<'p, 's> {
                     None => 0,
                     Some(call) => *self.scope_of.entry((frame.function, Some(call))).or_insert_with(|| {
                         let name = self.strings.add_symbol(frame.function);
-                        self.scopes.push((name, frame.function_line, file.index(), outer));
+                        let begins_in = frame.function_file.unwrap_or(file);
+                        self.scopes.push((name, frame.function_line, begins_in.index(), outer));
                         self.scopes.len() - 1
                     }),
                 };
