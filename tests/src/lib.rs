@@ -27,7 +27,7 @@ pub use command::{Outcome, Run};
 pub use coverage::{LineCounts, TracedFile, differences, gcov_lines, traced_files};
 pub use exported::{Exported, Function};
 pub use musl::{MuslImage, for_musl};
-pub use named_lines::{lines, named_lines, package};
+pub use named_lines::{lines, named_lines, package, profile_of};
 pub use parcel::Parcel;
 pub use profiled_run::ProfiledRun;
 pub use programs::{CProgram, ada, calm_lua, lua, package_source, sqlite, zstd};

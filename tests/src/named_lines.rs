@@ -37,3 +37,14 @@ pub fn package(sandbox: &Sandbox, name: &str, text: &str) -> (Cargo, PathBuf) {
     sandbox.write("Cargo.lock", format!("version = 4\n\n[[package]]\nname = \"{name}\"\nversion = \"0.1.0\"\n"));
     (Cargo::new(sandbox.path(), sandbox.join("target")), sandbox.write("src/main.rs", text))
 }
+
+/// Runs the package's program, built with these options; gives its profile, which no earlier one is beside.
+///
+/// # Panics
+/// When that fails.
+#[must_use]
+pub fn profile_of(package: &Cargo, sandbox: &Sandbox, options: &[&str]) -> PathBuf {
+    let _ = std::fs::remove_dir_all(sandbox.join("raw"));
+    package.profiled("run", &[&["--quiet", "--no-report"], options].concat(), sandbox).ok();
+    sandbox.raw_profiles("raw").swap_remove(0)
+}

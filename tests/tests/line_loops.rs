@@ -1,6 +1,6 @@
 //! Lines of loops that the optimiser turned: their condition stands in front of them and, once more, at their end.
 
-use bbprof_tests::{Sandbox, lines, named_lines, package};
+use bbprof_tests::{Sandbox, lines, named_lines, package, profile_of};
 
 /// The optimiser turns such loops: a condition in front of them, and one at the end of each turn.
 const TURNED: &str = "\
@@ -246,9 +246,7 @@ fn turned_loops_over_iterators_of_rust() {
     let sandbox = Sandbox::new("iterators");
     let (package, source) = package(&sandbox, "iterators", ITERATORS);
     for options in [&[][..], &["--release"]] {
-        let _ = std::fs::remove_dir_all(sandbox.join("raw"));
-        package.profiled("run", &[&["--quiet", "--no-report"], options].concat(), &sandbox).ok();
-        let lines = named_lines(&sandbox.raw_profiles("raw")[0], &source, ITERATORS);
+        let lines = named_lines(&profile_of(&package, &sandbox, options), &source, ITERATORS);
         for name in ["range", "slice", "while let", "down", "pop"] {
             assert_eq!((name, lines[name], lines[&format!("body of {name}")]), (name, 78, 66), "{options:?}");
         }

@@ -1,6 +1,6 @@
 //! What `docs/LINES.md` says of lines, on code that was inlined, unrolled, vectorised, instantiated and written by macros.
 
-use bbprof_tests::{Run, Sandbox, gcov_lines, lines, named_lines, package, tool};
+use bbprof_tests::{Run, Sandbox, gcov_lines, lines, named_lines, package, profile_of, tool};
 use serde_json::Value;
 
 const INLINED: &str = "\
@@ -417,9 +417,7 @@ fn unwinding_and_filled_arrays_of_rust() {
     let sandbox = Sandbox::new("unwinds");
     let (package, source) = package(&sandbox, "unwinds", UNWINDS);
     for (more, lines_of_code) in [(&[][..], true), (&["--release"], false)] {
-        let _ = std::fs::remove_dir_all(sandbox.join("raw"));
-        package.profiled("run", &[&["--quiet", "--no-report"], more].concat(), &sandbox).ok();
-        let raw = &sandbox.raw_profiles("raw")[0];
+        let raw = &profile_of(&package, &sandbox, more);
         let lines = named_lines(raw, &source, UNWINDS);
         assert_eq!((lines["unwinds"], lines["sum"]), (10, 10), "{more:?}");
         let trace = |more: &[&str]| Run::new(tool("bbprof")).args(["export", "lcov=-"]).args(more).arg(raw).ok();
