@@ -158,8 +158,7 @@ fn copies_in(function: FunctionView<'_>) -> Vec<(Key, Named<'_>)> {
     let mut copies = vec![((place, plain), (whole, copy(own, None, u128::from(function.counts.entries))))];
     for (scope, inlined) in inlined_copies(function) {
         let executions = inlined.executions(function, &mut flow);
-        let line = inlined.location.function_line;
-        let place = function.file_of(inlined.location.function_file).filter(|_| line > 0).map(|file| (file, line));
+        let place = inlined.first_line().and_then(|(_, file, line)| Some((function.file_of(file)?, line)));
         let (plain, whole) = names_of(&demangle(function.module.string(scope.0)));
         let at = scope.1.and_then(|call| function.file_and_line(call));
         let work = work.remove(&Some(scope)).unwrap_or_default();

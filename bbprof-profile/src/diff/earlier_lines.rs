@@ -40,7 +40,7 @@ pub fn earlier_lines(a: FunctionView<'_>, b: FunctionView<'_>) -> EarlierLines {
 struct Stretch {
     file: FileId,
     first_line: u32,
-    /// From the first line on; generated code may stand before it.
+    /// From the first line on; macros and generated code may stand before it.
     offsets: BTreeSet<i32>,
 }
 
