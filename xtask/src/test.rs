@@ -23,7 +23,8 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     }
     let root = target_dir().join("bbprof-root");
     install(&root)?;
-    let mut command = cargo(["test", "--locked", "-p", "bbprof-tests", "--no-fail-fast", "--"]);
+    // Of the whole workspace, whose features are those of what was built before.
+    let mut command = cargo(["test", "--locked", "--workspace", "--test", "end_to_end", "--no-fail-fast", "--"]);
     command.args(&filters).env("BBPROF_ROOT", &root);
     if all {
         command.env("BBPROF_LONG", "1");

@@ -1,12 +1,10 @@
 //! Shared libraries: dlopen, dlclose, reopen, and a library in a program that is not profiled.
 
-mod support;
-
-use bbprof_format::raw::{Fate, State};
-use support::{
+use crate::support::{
     LIBRARY, Link, READ, assert_end, assert_tls, assert_waiting, image, library, library_named, library_of_version, loader_program,
     plain_program, program, run,
 };
+use bbprof_format::raw::{Fate, State};
 
 fn assert_library(counters: &[u64], expected: [u64; 3]) {
     assert_eq!([counters[0], counters[1], counters[599]], expected);

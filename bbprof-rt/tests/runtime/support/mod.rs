@@ -1,12 +1,10 @@
 //! Builds the runtime's archives and the hand-instrumented programs of `tests/c`, runs them, reads what they left.
 
-#![allow(dead_code, reason = "each test binary uses a part")]
-#![allow(clippy::unwrap_used, reason = "test code")]
-
 use bbprof_format::raw::{Fate, ImageCounts, RawProfile, State};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// How a program is linked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +31,7 @@ fn run_tool(command: &mut Command) {
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Where this test binary builds; each has its own, so that they may run at once.
+/// Where this test binary builds.
 fn build_folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -46,14 +44,14 @@ fn build_folder() -> &'static Path {
 
 /// Builds `make` once under this name.
 fn once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
-    static DONE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-    let path = build_folder().join(name);
-    let mut done = DONE.lock().unwrap_or_else(|e| e.into_inner());
-    if !done.contains(&path) {
+    static BUILT: Mutex<BTreeMap<String, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
+    let built = BUILT.lock().unwrap_or_else(|e| e.into_inner()).entry(name.to_owned()).or_default().clone();
+    let make = || {
+        let path = build_folder().join(name);
         make(&path);
-        done.push(path.clone());
-    }
-    path
+        path
+    };
+    built.get_or_init(make).clone()
 }
 
 fn variant_flags(variant: &str) -> &'static [&'static str] {

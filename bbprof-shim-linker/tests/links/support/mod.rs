@@ -1,9 +1,6 @@
 //! A workshop for link tests: makes instrumented objects as the plugin does (LLVM IR with a manifest, through clang), links
 //! them through the shim, runs the result and reads its raw profile.
 
-// Each test binary uses its own part of it.
-#![allow(dead_code, clippy::unwrap_used, reason = "test code")]
-
 pub(crate) mod module;
 pub(crate) mod profile;
 

@@ -1,9 +1,7 @@
 //! fork, vfork and exec: each process has its own file, and counts from zero.
 
-mod support;
-
+use crate::support::{Link, PROGRAM, assert_end, assert_global, assert_tls, image, program, program_with, run, run_with};
 use bbprof_format::raw::{Fate, State};
-use support::{Link, PROGRAM, assert_end, assert_global, assert_tls, image, program, program_with, run, run_with};
 
 const EXIT_0: Fate = Fate::Exit { status: Some(0) };
 

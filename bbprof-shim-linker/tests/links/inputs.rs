@@ -1,14 +1,11 @@
 //! Everything that can be on a link line: archives of all kinds, libraries, scripts, `@file`s, `-r`; and what the linker leaves out.
-#![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
+use crate::support::module::TestModule;
+use crate::support::{CLANG, LINKERS, Workshop, successful};
 use bbprof_format::manifest::Storage;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
-use support::module::TestModule;
-use support::{CLANG, LINKERS, Workshop, successful};
 
 /// Modules a, b and c with a function each; main calls b's only.
 fn workshop() -> (Workshop, [TestModule; 3]) {
@@ -180,7 +177,7 @@ fn nothing_instrumented_is_linked_as_ever() {
     for (linker, real) in LINKERS {
         successful(&mut workshop.clang(linker, "main.o -o app"));
         assert!(!workshop.path("app.bbmap").exists(), "the map of an earlier link stays");
-        let mut plain = workshop.command(support::CLANG);
+        let mut plain = workshop.command(CLANG);
         let real = String::from_utf8(workshop.run(&format!("which {real}")).stdout).unwrap();
         successful(plain.arg(format!("--ld-path={}", real.trim())).args(["main.o", "-o", "plain"]));
         assert!(fs::read(workshop.path("app")).unwrap() == fs::read(workshop.path("plain")).unwrap(), "{linker}");

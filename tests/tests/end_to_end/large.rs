@@ -2,7 +2,7 @@
 //! the explorer's pages in a browser. What is shown is compared with the JSON export, and how long it took is printed:
 //!
 //! ```text
-//! BBPROF_LONG=1 BBPROF_ROOT=... cargo test --release -p bbprof-tests --test large -- --nocapture
+//! BBPROF_LONG=1 BBPROF_ROOT=... cargo test --release -p bbprof-tests large:: -- --nocapture
 //! ```
 
 use bbprof_tests::{Browser, Exported, Run, Sandbox, grouped, is_long, tool};

@@ -1,11 +1,9 @@
 //! Programs in mount namespaces of their own: full, read-only and missing file systems. Requires `unshare` (util-linux) and the
 //! right to make user namespaces.
 
-mod support;
-
+use crate::support::{Link, Run, assert_end, assert_tls, program, run_with};
 use bbprof_format::raw::{Fate, State};
 use std::path::Path;
-use support::{Link, Run, assert_end, assert_tls, program, run_with};
 
 /// Runs a shell script in a mount namespace; `$P` is the scenario program, `/mnt` a place to mount on.
 fn confined(link: Link, script: &str) -> Run {

@@ -1,10 +1,10 @@
 //! Threads: every count of every thread, whatever ends it.
 
-mod support;
-
+use crate::support::{
+    Link, PAUSE, PROGRAM, assert_end, assert_global, assert_tls, assert_waiting, image, program, program_with, run,
+};
 use bbprof_format::raw::{Fate, RawProfile, State};
 use std::path::Path;
-use support::{Link, PAUSE, assert_end, assert_global, assert_tls, assert_waiting, image, program, program_with, run};
 
 /// Runs a scenario in all kinds of links to a clean end: counters 0 to 4.
 #[track_caller]
@@ -116,7 +116,7 @@ fn detached_threads_alive_at_exit() {
         assert_end(&profile, State::Ended, Fate::Exit { status: Some(0) });
         assert_waiting(&profile, PAUSE, 4);
         // The program's own storage and one for each thread.
-        assert_eq!(image(&profile, support::PROGRAM).segments, 1 + 4 + 1);
+        assert_eq!(image(&profile, PROGRAM).segments, 1 + 4 + 1);
     }
 }
 

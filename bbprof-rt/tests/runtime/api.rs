@@ -1,9 +1,7 @@
 //! The API: from C, from Rust, without libc.
 
-mod support;
-
+use crate::support::{Link, PROGRAM, assert_end, assert_tls, bare_program, image, program, run, run_with, rust_program};
 use bbprof_format::raw::{Fate, RawProfile, State};
-use support::{Link, PROGRAM, assert_end, assert_tls, bare_program, image, program, run, run_with, rust_program};
 
 #[test]
 fn bytes_to_a_callback() {

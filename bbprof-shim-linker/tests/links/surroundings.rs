@@ -1,8 +1,7 @@
 //! The shim among its neighbours: exit codes, wrong inputs, saved links, dependency files, finding the real linker.
-#![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
+use crate::support::module::TestModule;
+use crate::support::{CLANG, LINKERS, Workshop, successful};
 use bbprof_format::manifest::Storage;
 use std::ffi::OsStr;
 use std::fs;
@@ -11,8 +10,6 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Output;
-use support::module::TestModule;
-use support::{CLANG, LINKERS, Workshop, successful};
 
 fn workshop() -> (Workshop, TestModule) {
     let workshop = Workshop::new();

@@ -1,10 +1,8 @@
 //! Names, dumps, resets; and what happens when the profile cannot be written: one line, and the program runs on.
 
-mod support;
-
+use crate::support::{Link, Run, assert_end, assert_tls, program, run, run_with};
 use bbprof_format::raw::{Fate, State};
 use std::process::Command;
-use support::{Link, Run, assert_end, assert_tls, program, run, run_with};
 
 fn with_out(how: &[&str], pattern: &str) -> Run {
     run_with(&program(Link::Dynamic), how, |command| {

@@ -1,14 +1,10 @@
 //! SIGKILL at any instant: what the program has told of its counts is in the file, and at most one more for each thread.
 
-#![allow(clippy::unwrap_used, reason = "test code")]
-
-mod support;
-
+use crate::support::{Link, PROGRAM, image, program};
 use bbprof_format::raw::{RawProfile, State};
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
-use support::{Link, PROGRAM, image, program};
 
 const THREADS: u64 = 4;
 const ROUNDS: u64 = 40;

@@ -1,6 +1,9 @@
 //! The HTML explorer in a real browser, opened from the disk: it shows the numbers of the JSON export, leads from block to source
 //! and back, never runs what is in names, and complains of nothing.
 
+mod folders;
+mod views;
+
 use bbprof_format::merged::MergedProfile;
 use bbprof_tests::{Browser, CProgram, Exported, Function, Run, Sandbox, grouped, is_long, lua, sqlite, tool};
 use serde_json::{Value, json};
@@ -31,7 +34,7 @@ fn export(sandbox: &Sandbox, profile: &Path, name: &str, options: &[&str]) -> Pa
 
 /// The line of `tests/programs/page` that has this text.
 fn line_of(text: &str) -> usize {
-    let lines = include_str!("../programs/page/page.c").lines();
+    let lines = include_str!("../../programs/page/page.c").lines();
     1 + lines.into_iter().position(|line| line.contains(text)).unwrap_or_else(|| panic!("no line has {text}"))
 }
 

@@ -1,13 +1,10 @@
 //! Shared libraries: each is an image of its own, with its own bank, map and runtime.
-#![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
+use crate::support::module::{TestModule, comdat_array};
+use crate::support::{CLANG, LINKERS, Workshop, successful};
 use bbprof_format::image::FLAG_LIBRARY;
 use bbprof_format::manifest::Storage;
 use std::fs;
-use support::module::{TestModule, comdat_array};
-use support::{CLANG, LINKERS, Workshop, successful};
 
 fn workshop(library: Storage, program: Storage) -> (Workshop, TestModule, TestModule) {
     let workshop = Workshop::new();

@@ -1,8 +1,7 @@
 //! Executables of every kind, by every linker: one copy of each counter, in page-aligned banks, increments landing there.
-#![allow(clippy::unwrap_used, reason = "test code")]
 
-mod support;
-
+use crate::support::module::{TestModule, comdat_array};
+use crate::support::{CLANG, LINKERS, Workshop, successful};
 use bbprof_format::Digest;
 use bbprof_format::image::{FLAG_DELTA, FLAG_STATIC};
 use bbprof_format::manifest::{ArrayHeader, Manifest, Storage};
@@ -12,8 +11,6 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 use std::fs;
 use std::os::unix::fs::symlink;
-use support::module::{TestModule, comdat_array};
-use support::{CLANG, LINKERS, Workshop, successful};
 
 const MAIN: &str = "void a1(void); void a2(void); void b1(void); void a_calls_shared(void); void b_calls_shared(void);
     int main(void) { a1(); a2(); a2(); for (int i = 0; i < 5; i++) b1(); a_calls_shared(); b_calls_shared(); b_calls_shared(); return 0; }";

@@ -1,15 +1,11 @@
 //! Together with other tools that look into programs: sanitizers and valgrind. Requires gcc, clang-22 and valgrind.
 
-#![allow(clippy::unwrap_used, reason = "test code")]
-
-mod support;
-
+use crate::support::{
+    Link, PROGRAM, annotated_program_and_library, archive, assert_end, assert_tls, image, program, run, run_with, sanitized_program,
+};
 use bbprof_format::raw::{Fate, State};
 use std::path::PathBuf;
 use std::process::Command;
-use support::{
-    Link, PROGRAM, annotated_program_and_library, archive, assert_end, assert_tls, image, program, run, run_with, sanitized_program,
-};
 
 /// The runtime's own accesses are checked by ThreadSanitizer here: no report, and no change of the exit code. (What runs in the
 /// last round of thread-specific destructors is behind ThreadSanitizer's own: it must not be asked to report there, so no

@@ -1,7 +1,15 @@
 //! However a program ends, whatever its threads and children do: its counts are what it knows of itself, and `verify` tells its
 //! fate. A table of scenarios; the programs (`tests/programs/fates`) are compiled once for each storage.
 
+mod beside_forks;
+mod forks;
+mod many;
+mod pool;
+mod refused;
 mod scenarios;
+mod stacks;
+mod storm;
+mod windows;
 
 use bbprof_format::raw::RawProfile;
 use bbprof_tests::{Cargo, Exported, MuslImage, Run, Sandbox, Truth, for_musl, is_long, tool};

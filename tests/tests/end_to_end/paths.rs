@@ -1,6 +1,8 @@
 //! Path counters: the edges that follow from the paths equal a counter on every edge of the same run, in every way of ending that
 //! the cases know, and the program's output and tallies are as without.
 
+mod hashed;
+
 use bbprof_tests::{CProgram, Case, Exported, ProfiledRun, Run, Sandbox, calm_lua, is_long, sqlite, tool, zstd};
 use serde_json::Value;
 use std::path::Path;

@@ -1,10 +1,8 @@
 //! However a process ends, its counts are right and its fate is told.
 
-mod support;
-
+use crate::support::{Link, assert_end, assert_global, assert_tls, program, run};
 use bbprof_format::raw::{Fate, State};
 use std::os::unix::process::ExitStatusExt;
-use support::{Link, assert_end, assert_global, assert_tls, program, run};
 
 /// Runs a scenario in all kinds of links: exit code or signal, thread-local counters 0 to 4, fate.
 #[track_caller]
