@@ -60,8 +60,10 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
                 let weights = arguments.options.weights.take();
                 // One that does not hold need not be there.
                 settings.weights = settings.weights.filter(|_| weights.is_none());
+                let asked = arguments.options;
                 arguments = Arguments::parse(&argv[1..], settings.plugin_options()?)?;
                 arguments.options.weights = weights.or(arguments.options.weights);
+                arguments.options.refuse_idle(&asked, "--bbprof-")?;
             }
             let pinned = pinned::clang_and_plugin(language, &arguments.options, arguments.is_plain)?;
             (Installation::find()?, pinned.clang, arguments.plugin.clone().or(pinned.plugin))

@@ -217,6 +217,12 @@ impl Settings {
         Ok(self)
     }
 
+    /// Those of the plugin's options that may do nothing beside others, as they stand here.
+    pub(crate) fn asked(&self) -> PluginOptions {
+        let (path_limit, path_array) = (self.path_limit, self.path_array);
+        PluginOptions { path_limit, path_array, with: self.with.clone(), ..PluginOptions::default() }
+    }
+
     /// What the plugin is told of them.
     pub(crate) fn plugin_options(&self) -> Result<PluginOptions> {
         Ok(PluginOptions {

@@ -53,6 +53,7 @@ pub(crate) fn print(options: EnvOptions) -> Result<()> {
         say("deps of bbprof.toml does not hold here: every crate that is compiled with RUSTFLAGS is instrumented");
     }
     let plugin_options = settings.plugin_options()?;
+    plugin_options.refuse_idle(&options.settings.asked(), "--")?;
     let installation = Installation::find()?;
     let rust = rust(&installation, &plugin_options, &mut variables);
     let c = c(&installation, &plugin_options, &mut variables);

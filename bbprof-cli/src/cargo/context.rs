@@ -74,10 +74,12 @@ impl Context {
             None => metadata.target_directory.clone().into_std_path_buf(),
         };
 
+        let asked = options.settings.asked();
         let settings = all_settings(options.settings, &metadata, &words)?;
         let deps = settings.deps();
         let packages = Packages::of(&metadata, &words, &deps, &settings.before_deps())?;
         let plugin_options = PluginOptions { tls: packages.tls(), ..settings.plugin_options()? };
+        plugin_options.refuse_idle(&asked, "--")?;
         let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
         refuse_odd_paths(&rustc_plugin)?;
         let is_for_host = targets.iter().all(|target| *target == rustc.host);

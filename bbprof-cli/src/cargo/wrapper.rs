@@ -192,6 +192,8 @@ fn find_linker<'a>(name: &'a OsStr, rustc: &OsStr) -> Result<Cow<'a, OsStr>> {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     crate_name: Option<String>,
+    /// Something to compile.
+    has_source: bool,
     has_target: bool,
     is_proc_macro: bool,
     /// `--test`: a program of a crate's unit tests, or a test target.
@@ -251,6 +253,8 @@ impl Seen {
                 seen.unstable(option.as_ref());
             } else if word == "-g" {
                 seen.has_debug_info = true;
+            } else if word == "-" || word.as_encoded_bytes().ends_with(b".rs") {
+                seen.has_source = true;
             } else if word == "--test" {
                 seen.is_test = true;
                 seen.links = true;
@@ -296,7 +300,8 @@ impl Seen {
         let name = self.crate_name.as_deref();
         // Build scripts have no `--target`, but where cargo itself has none; a crate for the target may have such a name, too.
         let is_build_script = |name: &str| name.starts_with("build_script_") && !self.has_target;
-        name.is_some_and(|name| name != "___" && !is_build_script(name)) && !self.is_proc_macro
+        // Whoever calls rustc without cargo need not name the crate; without a source it is a question.
+        name.map_or(self.has_source, |name| name != "___" && !is_build_script(name)) && !self.is_proc_macro
     }
 }
 
@@ -358,7 +363,7 @@ mod tests {
         assert!(!seen("- --crate-name ___ --print=file-names --crate-type bin").is_instrumentable());
         assert!(!seen("--crate-name build_script_build --crate-type bin").is_instrumentable());
         assert!(!seen("--crate-name m --crate-type proc-macro").is_instrumentable());
-        assert!(!seen("-vV").is_instrumentable());
+        assert!(!seen("-vV").is_instrumentable() && seen("-O main.rs").is_instrumentable());
         assert!(!seen("--crate-name m --crate-type rlib").is_for_target());
         assert!(seen("--crate-name m --test").is_for_target() && seen("--crate-name m --test").is_instrumentable());
     }

@@ -160,6 +160,22 @@ fn name(value: impl ValueEnum) -> String {
 }
 
 impl PluginOptions {
+    /// Refuses what a command line asks for though nothing comes of it beside everything else that holds. `before` stands before names of options.
+    pub(crate) fn refuse_idle(&self, asked: &Self, before: &str) -> Result<()> {
+        let counts_paths = matches!(self.counters, Counters::Paths | Counters::PathsCheck);
+        for (key, number) in [("path-limit", asked.path_limit), ("path-array", asked.path_array)] {
+            if let (Some(number), false) = (number, counts_paths) {
+                require!("{before}{key}={number}: no paths are counted; add {before}counters=paths, or leave this out");
+            }
+        }
+        if asked.with.contains(&Extra::Branches) && self.weights.is_none() {
+            require!(
+                "{before}with=branches: only an earlier profile knows where branches went; add {before}weights=PROFILE, or leave this out"
+            );
+        }
+        Ok(())
+    }
+
     /// The content of the file `options`.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
@@ -205,6 +221,16 @@ mod tests {
             options.text(),
             "counters=check\nstorage=thread\ntls=library\nir=0\nexclude-fn=^a\nexclude-fn=b=c\ninclude-file=src/**\n"
         );
+    }
+
+    #[test]
+    fn what_does_nothing_is_refused() {
+        let asked = PluginOptions { path_limit: Some(7), with: vec![Extra::Branches], ..Default::default() };
+        let refused = |all: PluginOptions| all.refuse_idle(&asked, "--").unwrap_err().to_string();
+        assert!(refused(PluginOptions::default()).starts_with("--path-limit=7: no paths are counted"));
+        let paths = PluginOptions { counters: Counters::PathsCheck, ..Default::default() };
+        assert!(refused(paths.clone()).starts_with("--with=branches: "));
+        assert!(PluginOptions { weights: Some("file".into()), ..paths }.refuse_idle(&asked, "--").is_ok());
     }
 
     #[test]

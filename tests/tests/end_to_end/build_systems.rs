@@ -187,6 +187,17 @@ fn environment_for_make() {
     parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
 }
 
+/// A crate that nobody names.
+#[test]
+fn environment_for_rustc() {
+    let sandbox = Sandbox::new("env-rustc");
+    sandbox.write("main.rs", "fn main() {\n    std::process::exit(7);\n}\n");
+    with_environment(sandbox.path(), "$RUSTC $RUSTFLAGS -O main.rs; BBPROF_OUT=main.bbraw ./main || test $? = 7");
+    let exported = Exported::of(&[sandbox.join("main.bbraw")]);
+    assert!(exported.is_exact());
+    assert_eq!(exported.entries("main::main"), Some(1));
+}
+
 /// As by `cargo bbprof`: nothing would be counted.
 #[test]
 fn environment_for_cargo_with_options_that_are_refused() {

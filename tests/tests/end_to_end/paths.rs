@@ -143,6 +143,12 @@ fn one_function_and_bad_requests() {
             assert!(refused.expect_code(2).stderr.contains(range), "{option}");
         }
     }
+    // What does nothing is refused, but where settings are for many commands.
+    let compile = |option: &str| Run::new(tool("bbprof-cc")).args(["-c", option]).args(&program.sources).in_folder(sandbox.path());
+    let refused = compile("--bbprof-path-limit=100").outcome().expect_code(2).stderr;
+    assert!(refused.contains("--bbprof-path-limit=100: no paths are counted; add --bbprof-counters=paths"), "{refused}");
+    sandbox.write("bbprof.toml", "path-limit = 100\nwith = \"branches\"\n");
+    compile("-O1").ok();
 }
 
 /// Each of 2^20 paths once, in a hash table and in an array; and with few paths allowed, fewer and shorter ones with the same edges.
