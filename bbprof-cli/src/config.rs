@@ -10,6 +10,7 @@ use clap::Args;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
+use std::io::ErrorKind;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -173,7 +174,12 @@ impl Settings {
 
     /// Reads `bbprof.toml` in the working directory or, going up, in a folder above it.
     pub(crate) fn from_file_here() -> Result<Self> {
-        Self::from_file_above(&std::env::current_dir().context("working directory")?)
+        match std::env::current_dir() {
+            Ok(folder) => Self::from_file_above(&folder),
+            // Removed, with what stood in it; compilers work there, too.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error).context("working directory"),
+        }
     }
 
     /// Reads `bbprof.toml` in `folder` or, going up, in a folder above it.

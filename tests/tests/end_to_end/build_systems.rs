@@ -187,6 +187,26 @@ fn environment_for_make() {
     parcel.check(&parcel.source().join("parcel"), None, &["parcel"]);
 }
 
+/// Where a compiler works, `bbprof-cc` does.
+#[test]
+fn a_working_directory_that_was_removed() {
+    let sandbox = Sandbox::new("removed");
+    let source = sandbox.write("main.c", "int main(void) {\n  return 7;\n}\n");
+    let program = sandbox.join("main");
+    let command = "mkdir removed; cd removed; rmdir ../removed; exec \"$@\"";
+    Run::new("sh")
+        .args(["-ec", command, "sh"])
+        .arg(tool("bbprof-cc"))
+        .arg(&source)
+        .arg("-o")
+        .arg(&program)
+        .in_folder(sandbox.path())
+        .ok();
+    let raw = sandbox.join("main.bbraw");
+    Run::new(&program).env("BBPROF_OUT", &raw).outcome().expect_code(7);
+    assert_eq!(Exported::of(&[raw]).entries("main"), Some(1));
+}
+
 /// A crate that nobody names.
 #[test]
 fn environment_for_rustc() {
