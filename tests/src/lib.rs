@@ -30,7 +30,7 @@ pub use musl::{MuslImage, for_musl};
 pub use named_lines::{lines, named_lines, package, profile_of};
 pub use parcel::Parcel;
 pub use profiled_run::ProfiledRun;
-pub use programs::{CProgram, ada, calm_lua, lua, package_source, sqlite, zstd};
+pub use programs::{CProgram, ada, calm_lua, gcd, lua, package_source, sqlite, zstd};
 pub use tools::{Sandbox, tool};
 pub use truth::Truth;
 

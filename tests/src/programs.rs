@@ -93,6 +93,19 @@ fn text(path: &Path) -> String {
     path.to_str().expect("paths of the tests are UTF-8").to_owned()
 }
 
+/// The greatest common divisor of 72 and 32, with lines.
+#[must_use]
+pub fn gcd() -> CProgram {
+    CProgram {
+        name: "gcd",
+        sources: vec![here("gcd/gcd.c")],
+        options: vec!["-g".to_owned()],
+        libraries: vec![],
+        arguments: vec![],
+        exit_code: 8,
+    }
+}
+
 /// Lua 5.4 runs a script and leaves by `os.exit` in the middle of it.
 #[must_use]
 pub fn lua() -> CProgram {

@@ -1,8 +1,8 @@
 //! `bbprof mix`: figures known beforehand, sums that two commands must agree on, and two placements that must.
 
-use bbprof_tests::{CProgram, Exported, LEVELS, ProfiledRun, Run, Sandbox, calm_lua, lua, tool};
+use bbprof_tests::{Exported, LEVELS, ProfiledRun, Run, Sandbox, calm_lua, gcd, lua, tool};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn mix(words: &[&str], inputs: &[PathBuf]) -> Value {
     let outcome = Run::new(tool("bbprof")).args(["mix", "--json"]).args(words).args(inputs).ok();
@@ -12,15 +12,7 @@ fn mix(words: &[&str], inputs: &[PathBuf]) -> Value {
 /// "LLVM instruction counts", section 4: `ret` stands twice and runs four times, three of them in `gcd`; its branch is true once of three times.
 #[test]
 fn gcd_of_72_and_32() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/gcd/gcd.c");
-    let program = CProgram {
-        name: "gcd",
-        sources: vec![source],
-        options: vec!["-g".to_owned()],
-        libraries: vec![],
-        arguments: vec![],
-        exit_code: 8,
-    };
+    let program = gcd();
     for level in LEVELS {
         let sandbox = Sandbox::new("mix-gcd");
         let path = program.build_profiled(&[level], sandbox.join("gcd"));

@@ -3,7 +3,7 @@
 
 mod hashed;
 
-use bbprof_tests::{CProgram, Case, Exported, ProfiledRun, Run, Sandbox, calm_lua, is_long, sqlite, tool, zstd};
+use bbprof_tests::{CProgram, Case, Exported, ProfiledRun, Run, Sandbox, calm_lua, gcd, is_long, sqlite, tool, zstd};
 use serde_json::Value;
 use std::path::Path;
 
@@ -101,15 +101,7 @@ fn edges_of_more_programs() {
 #[test]
 fn one_function_and_bad_requests() {
     let sandbox = Sandbox::new("paths-gcd");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/gcd/gcd.c");
-    let program = CProgram {
-        name: "gcd",
-        sources: vec![source],
-        options: vec!["-g".to_owned()],
-        libraries: vec![],
-        arguments: vec![],
-        exit_code: 8,
-    };
+    let program = gcd();
     let path = program.build_profiled(&["-O0", "--bbprof-counters=paths"], sandbox.join("gcd"));
     let raw = program.profile(&path, &sandbox);
     let bbprof = |words: &[&str]| Run::new(tool("bbprof")).args(words).in_folder(sandbox.path());
