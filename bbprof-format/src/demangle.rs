@@ -53,7 +53,7 @@ fn without_call_offset(text: &str) -> Option<&str> {
 }
 
 /// ThinLTO renames local functions `name.llvm.<hash>`.
-fn without_llvm_suffix(symbol: &str) -> &str {
+pub(crate) fn without_llvm_suffix(symbol: &str) -> &str {
     match symbol.rsplit_once(".llvm.") {
         Some((plain, hash)) if !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => plain,
         _ => symbol,

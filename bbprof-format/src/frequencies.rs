@@ -1,26 +1,29 @@
 //! Frequencies: how often the nodes and edges of functions ran, for the next build to place its counters by.
 //!
 //! A cut of a profile that the plugin reads: it needs no build map and no solver. Functions are known by linker symbol and
-//! shape, so a function whose graph has changed since is noticed. The hashes in symbols of Rust change with a crate's version and settings:
-//! what is not found by its symbol is looked for without them. Magic "BBPROFFQ"; framed as merged profiles are.
+//! shape, so a function whose graph has changed since is noticed. The hashes in symbols change with the version and settings of a crate of Rust, and with all of
+//! a module that ThinLTO took the function from: what is not found by its symbol is looked for without them. Magic "BBPROFFQ"; framed as merged profiles are.
 
+use crate::demangle::without_llvm_suffix;
 use crate::kind::Kind;
 use crate::{Digest, FormatError, envelope};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 /// The first bytes.
 pub const MAGIC: &[u8; 8] = b"BBPROFFQ";
 
-const KIND: Kind = Kind { name: "frequencies", magic: MAGIC, version: 1 };
+const KIND: Kind = Kind { name: "frequencies", magic: MAGIC, version: 2 };
 
 /// Frequencies of the functions that ran.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Frequencies {
     /// By linker symbol: one entry for each shape that was seen under it.
     pub functions: BTreeMap<String, Vec<FunctionFrequencies>>,
-    /// Of symbols of Rust, without their hashes; those that have the same name and shape then are summed.
+    /// Of functions that did not run: digests of their symbols, and of their symbols without hashes with their shapes.
+    idle: BTreeSet<Digest>,
+    /// By symbols without hashes; those that have the same one and the same shape are summed.
     #[serde(skip)]
     unhashed: OnceLock<BTreeMap<String, Vec<FunctionFrequencies>>>,
 }
@@ -51,11 +54,26 @@ impl Frequencies {
     /// What is known of the function of this symbol and shape, which has so many nodes and edges.
     #[must_use]
     pub fn of(&self, symbol: &str, shape: Digest, num_nodes: usize, num_edges: usize) -> Known<'_> {
-        let unhashed = || without_hashes(symbol).and_then(|plain| self.unhashed().get(&plain));
-        let Some(shapes) = self.functions.get(symbol).or_else(unhashed) else { return Known::Nothing };
         let fits =
             |known: &&FunctionFrequencies| known.shape == shape && known.nodes.len() == num_nodes && known.edges.len() == num_edges;
-        shapes.iter().find(fits).map_or(Known::Stale, Known::Measured)
+        if let Some(shapes) = self.functions.get(symbol) {
+            return shapes.iter().find(fits).map_or(Known::Stale, Known::Measured);
+        }
+        if self.idle.contains(&idle_symbol(symbol)) {
+            return Known::Nothing;
+        }
+        let plain = without_hashes(symbol);
+        let Some(shapes) = self.unhashed().get(&plain) else { return Known::Nothing };
+        match shapes.iter().find(fits) {
+            Some(known) => Known::Measured(known),
+            None if self.idle.contains(&idle_shape(&plain, shape)) => Known::Nothing,
+            None => Known::Stale,
+        }
+    }
+
+    /// Adds a function that did not run.
+    pub fn add_idle(&mut self, symbol: &str, shape: Digest) {
+        self.idle.extend([idle_symbol(symbol), idle_shape(&without_hashes(symbol), shape)]);
     }
 
     /// Adds the frequencies of a function; those of the same symbol and shape are summed.
@@ -68,9 +86,8 @@ impl Frequencies {
         self.unhashed.get_or_init(|| {
             let mut functions = BTreeMap::new();
             for (symbol, shapes) in &self.functions {
-                if let Some(plain) = without_hashes(symbol) {
-                    shapes.iter().for_each(|function| add(&mut functions, &plain, function.clone()));
-                }
+                let plain = without_hashes(symbol);
+                shapes.iter().for_each(|function| add(&mut functions, &plain, function.clone()));
             }
             functions
         })
@@ -106,9 +123,18 @@ fn add(functions: &mut BTreeMap<String, Vec<FunctionFrequencies>>, symbol: &str,
     }
 }
 
-/// A symbol of Rust without what tells crates and instantiations apart: `17h<16 hex digits>E` at its end (legacy), or the disambiguators of
-/// crates, `Cs<base 62>_` (v0; RFC 2603). `None`: it has none.
-fn without_hashes(symbol: &str) -> Option<String> {
+fn idle_symbol(symbol: &str) -> Digest {
+    Digest::of_parts([symbol.as_bytes()])
+}
+
+fn idle_shape(plain: &str, shape: Digest) -> Digest {
+    Digest::of_parts([plain.as_bytes(), &shape.0])
+}
+
+/// A symbol without what ThinLTO gave a local function's (`.llvm.<hash>`), and without what tells crates and instantiations of Rust apart: `17h<16 hex digits>E` at its
+/// end (legacy), or the disambiguators of crates, `Cs<base 62>_` (v0; RFC 2603).
+fn without_hashes(symbol: &str) -> String {
+    let symbol = without_llvm_suffix(symbol);
     if symbol.starts_with("_R") {
         let mut plain = String::with_capacity(symbol.len());
         let mut rest = symbol;
@@ -119,10 +145,11 @@ fn without_hashes(symbol: &str) -> Option<String> {
             plain.push_str(&rest[..at + if is_disambiguator { 1 } else { 2 }]);
             rest = &behind[if is_disambiguator { length + 1 } else { 0 }..];
         }
-        return Some(plain + rest);
+        return plain + rest;
     }
-    let (plain, hash) = symbol.strip_suffix('E').filter(|symbol| symbol.starts_with("_ZN"))?.rsplit_once("17h")?;
-    (hash.len() == 16 && hash.bytes().all(|digit| digit.is_ascii_hexdigit())).then(|| plain.to_owned())
+    let is_hash = |hash: &str| hash.len() == 16 && hash.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let parts = symbol.strip_suffix('E').filter(|symbol| symbol.starts_with("_ZN")).and_then(|symbol| symbol.rsplit_once("17h"));
+    parts.filter(|(_, hash)| is_hash(hash)).map_or(symbol, |(plain, _)| plain).to_owned()
 }
 
 #[cfg(test)]
@@ -160,6 +187,27 @@ mod tests {
         assert_eq!(count("_ZN4core3ptr4drop17h1111111111111111E"), Some(3), "of all instantiations");
         assert_eq!(count("_RNvCsabZ9_7mycrate3foo"), Some(5));
         assert_eq!(count("_RNvCsabZ9_7mycrate3bar"), None);
+        assert_eq!((count("plain.llvm.0123"), count("other.llvm.0123")), (Some(7), None));
+        frequencies.add("local.llvm.0123", function(9));
+        let count = |symbol: &str| match frequencies.of(symbol, Digest::of(b"a"), 1, 0) {
+            Known::Measured(known) => Some(known.nodes[0]),
+            Known::Stale | Known::Nothing => None,
+        };
+        assert_eq!((count("local.llvm.4567"), count("local")), (Some(9), Some(9)));
         assert_eq!(frequencies.of("_ZN4core3ptr4drop17h1111111111111111E", Digest::of(b"b"), 1, 0), Known::Stale);
+    }
+
+    /// Another instantiation did.
+    #[test]
+    fn a_function_that_did_not_run_has_not_changed() {
+        let mut frequencies = Frequencies::default();
+        let ran = FunctionFrequencies { shape: Digest::of(b"a"), nodes: vec![1], edges: vec![] };
+        frequencies.add("_ZN1a4keep17h0123456789abcdefE", ran);
+        frequencies.add_idle("_ZN1a4keep17hfedcba9876543210E", Digest::of(b"b"));
+        let frequencies = Frequencies::decode(&frequencies.encode()).unwrap();
+        let known = |symbol: &str, shape: &[u8]| frequencies.of(symbol, Digest::of(shape), 1, 0);
+        assert_eq!(known("_ZN1a4keep17hfedcba9876543210E", b"b"), Known::Nothing, "its own symbol");
+        assert_eq!(known("_ZN1a4keep17h1111111111111111E", b"b"), Known::Nothing, "its shape");
+        assert_eq!(known("_ZN1a4keep17h1111111111111111E", b"c"), Known::Stale);
     }
 }

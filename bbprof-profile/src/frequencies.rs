@@ -9,7 +9,11 @@ impl Profile {
     #[must_use]
     pub fn frequencies(&self) -> Frequencies {
         let mut frequencies = Frequencies::default();
-        for function in self.functions().filter(|function| function.is_executed()) {
+        for function in self.functions() {
+            if !function.is_executed() {
+                frequencies.add_idle(function.symbol(), function.manifest.shape);
+                continue;
+            }
             let executions = |count: &Option<i128>| count.map(|count| u64::try_from(count.max(0)).unwrap_or(u64::MAX));
             let Some(edges) = function.counts.edges.iter().map(executions).collect() else { continue };
             let nodes = function.counts.nodes.clone();
