@@ -53,6 +53,17 @@ pub(crate) enum Belongs {
     InPart,
 }
 
+/// A way on which control comes to a set of nodes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    /// The node of the set to which it leads: `to`, or where that passes control on.
+    pub(crate) at: u32,
+    /// Whether its source and target are in a cycle.
+    pub(crate) is_in_cycle: bool,
+}
+
 /// An edge into a node.
 #[derive(Clone, Copy, Debug)]
 struct WayIn {
@@ -167,6 +178,33 @@ impl Flow {
         self.entering(node).iter().map(|way| way.from)
     }
 
+    /// The same where it did so at least once.
+    pub(crate) fn taken_from(&self, node: u32) -> impl Iterator<Item = Option<u32>> {
+        self.entering(node).iter().filter(|way| way.count > 0).map(|way| way.from)
+    }
+
+    /// In which of `nodes` (ascending; their indices) control may have been last where it is in `node`, which is none of them; `None` = perhaps in none.
+    pub(crate) fn last_in(&self, node: u32, nodes: &[u32]) -> Option<Vec<usize>> {
+        let mut last = BTreeSet::new();
+        let mut seen = BTreeSet::from([node]);
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            let first = open.len();
+            for from in self.taken_from(node) {
+                match (from, nodes.binary_search(&from?)) {
+                    (_, Ok(index)) => {
+                        last.insert(index);
+                    }
+                    (Some(from), Err(_)) if seen.insert(from) => open.push(from),
+                    _ => {}
+                }
+            }
+            // Nodes are numbered from the function's first on: the lowest is most likely near it.
+            open[first..].sort_unstable_by(|a, b| b.cmp(a));
+        }
+        Some(last.into_iter().collect())
+    }
+
     /// Whether one of `nodes` (ascending) is in the loop that the way back from `last` closes.
     pub(crate) fn is_in_loop(&self, last: u32, nodes: &[u32]) -> bool {
         // Most jumps are all that their line has: a function of a thousand `goto`s has as many loops, each of which may be nearly all of it.
@@ -265,13 +303,13 @@ impl Flow {
         self.arrivals_but(nodes, passages, &[], |_| false)
     }
 
-    /// The same with ways into those of them that control leaves the set in and comes back in, `bodies`; and without ways from nodes that are `inside` and from which control comes there once at most for each time that it comes inside: those of no cycle.
+    /// The same with ways into those of them that control leaves the set in and comes back in, `bodies`; and without those on which it `goes_on` with a visit.
     pub(crate) fn arrivals_but(
         &mut self,
         nodes: &[u32],
         passages: &[u32],
         bodies: &[u32],
-        is_inside: impl Fn(u32) -> bool,
+        goes_on: impl Fn(Arrival) -> bool,
     ) -> u128 {
         self.set += 1;
         for node in nodes {
@@ -282,21 +320,25 @@ impl Flow {
         }
         let mut arrivals = 0;
         // A passage has one way out, so each is met once, but for those that run in circles.
-        let mut entered: Vec<u32> = nodes.to_vec();
-        while let Some(node) = entered.pop() {
-            for entering in self.entering_begin[node as usize]..self.entering_begin[node as usize + 1] {
+        let mut entered: Vec<(u32, u32)> = nodes.iter().map(|node| (*node, *node)).collect();
+        while let Some((to, at)) = entered.pop() {
+            for entering in self.entering_begin[to as usize]..self.entering_begin[to as usize + 1] {
                 let WayIn { from, count, .. } = self.entering[entering as usize];
                 match from {
                     None => arrivals += count,
-                    Some(from) if self.member_of[from as usize] == self.set && (from == node || !bodies.contains(&node)) => {}
+                    Some(from) if self.member_of[from as usize] == self.set && (from == to || !bodies.contains(&to)) => {}
                     Some(from) if self.is_passage[from as usize] || self.passage_of[from as usize] == self.set => {
                         if self.passed_in[from as usize] != self.set {
                             self.passed_in[from as usize] = self.set;
-                            entered.push(from);
+                            entered.push((from, at));
                         }
                     }
-                    Some(from) if is_inside(from) && self.cycles_of[from as usize] != self.cycles_of[node as usize] => {}
-                    Some(_) => arrivals += count,
+                    Some(from) => {
+                        let is_in_cycle = self.cycles_of[from as usize] == self.cycles_of[to as usize];
+                        if !goes_on(Arrival { from, to, at, is_in_cycle }) {
+                            arrivals += count;
+                        }
+                    }
                 }
             }
         }
@@ -359,12 +401,12 @@ fn going_on(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     const NONE: fn(u32, u32) -> bool = |_, _| false;
 
-    fn flow(num_nodes: usize, edges: &[(Option<u32>, Option<u32>, i128)]) -> Flow {
+    pub(crate) fn flow(num_nodes: usize, edges: &[(Option<u32>, Option<u32>, i128)]) -> Flow {
         let shape = |&(from, to, _): &(Option<u32>, Option<u32>, i128)| Edge {
             from,
             to,

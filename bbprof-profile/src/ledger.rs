@@ -4,7 +4,7 @@
 
 use crate::arrivals::Flow;
 use crate::generic_name::{without_generics, without_turbofish};
-use crate::scopes::{Scope, inlined_copies};
+use crate::scopes::{Scope, inlined_copies, ways_on};
 use crate::view::FunctionView;
 use crate::{FileId, Profile, demangle};
 use rayon::prelude::*;
@@ -156,8 +156,10 @@ fn copies_in(function: FunctionView<'_>) -> Vec<(Key, Named<'_>)> {
     let place = function.file().filter(|_| function.line() > 0).map(|file| (file, function.line()));
     let (plain, whole) = names_of(function.name());
     let mut copies = vec![((place, plain), (whole, copy(own, None, u128::from(function.counts.entries))))];
-    for (scope, inlined) in inlined_copies(function) {
-        let executions = inlined.executions(function, &mut flow);
+    let inlined = inlined_copies(function);
+    let ways_on = ways_on(function, &flow, &inlined);
+    for (scope, inlined) in inlined {
+        let executions = inlined.executions(function, &mut flow, ways_on.get(&scope));
         let place = inlined.first_line().and_then(|(_, file, line)| Some((function.file_of(file)?, line)));
         let (plain, whole) = names_of(&demangle(function.module.string(scope.0)));
         let at = scope.1.and_then(|call| function.file_and_line(call));

@@ -33,6 +33,7 @@ mod memo;
 mod merge;
 mod mix;
 mod module_names;
+mod parted;
 mod path_counters;
 mod path_view;
 mod prepared;

@@ -6,7 +6,8 @@
 
 use crate::arrivals::Flow;
 use crate::line_parts::{Instance, Part, instance, jump};
-use crate::scopes::{InlinedCopy, Scope, inlined_copies};
+use crate::parted::WaysOn;
+use crate::scopes::{InlinedCopy, Scope, inlined_copies, own_scope, ways_on};
 use crate::silent_copies::leave_out;
 use crate::source_branches::{BranchKey, BranchSums, CopyBranch, Outcome, branches_in};
 use crate::test_harness::made_to_run_tests;
@@ -175,21 +176,23 @@ struct FunctionLines<'p> {
 impl<'p> FunctionLines<'p> {
     fn new(function: FunctionView<'p>, scopes: Option<BTreeSet<Scope>>) -> Self {
         let mut flow = Flow::of(function);
+        let copies = inlined_copies(function);
+        let ways_on = ways_on(function, &flow, &copies);
         let executed = |(scope, copy): (Scope, InlinedCopy<'p>)| {
-            let executions = copy.executions(function, &mut flow);
+            let executions = copy.executions(function, &mut flow, ways_on.get(&scope));
             (scope, (copy, executions))
         };
-        let copies: Copies<'p> = inlined_copies(function).into_iter().map(executed).collect();
+        let copies: Copies<'p> = copies.into_iter().map(executed).collect();
         let (symbol, hidden) = (function.symbol(), made_to_run_tests(function, copies.keys()));
         let mut lines = Self { symbol, scopes, hidden, lines: Vec::new(), functions: Vec::new(), branches: Vec::new() };
         lines.branches = branches_in(function, &flow, |scope| lines.has(scope));
-        lines.add_lines(function, &copies, &mut flow);
+        lines.add_lines(function, &copies, &ways_on, &mut flow);
         lines.add_source_functions(function, &copies);
         lines
     }
 
     /// One entry for each instance of a line.
-    fn add_lines(&mut self, function: FunctionView<'p>, copies: &Copies<'p>, flow: &mut Flow) {
+    fn add_lines(&mut self, function: FunctionView<'p>, copies: &Copies<'p>, ways_on: &BTreeMap<Scope, WaysOn>, flow: &mut Flow) {
         let manifest = function.manifest;
         let mut places: Vec<Place> = Vec::new();
         let forwards = forwards(function);
@@ -200,11 +203,11 @@ impl<'p> FunctionLines<'p> {
         let mut first_lines: BTreeMap<Instance, u128> =
             copies.values().filter_map(|(copy, executions)| Some((copy.first_line()?, *executions))).collect();
         if let (Some(file), true) = (manifest.file, manifest.line > 0 && !forwards) {
-            let instance = ((manifest.symbol, None), file, manifest.line);
+            let instance = (own_scope(function), file, manifest.line);
             first_lines.insert(instance, u128::from(function.counts.entries));
             places.push(Place { instance, node: 0, part: Part::Code, executed: 0 });
         }
-        let mut visits = Visits::to_lines_of(function);
+        let mut visits = Visits::to_lines_of(function, ways_on);
         let mut walked = Vec::new();
         for (position, (node, count)) in (0..).zip(manifest.nodes.iter().zip(&function.counts.nodes)) {
             if !visits.is_reached(position) {
@@ -271,7 +274,7 @@ impl<'p> FunctionLines<'p> {
                 own_last_line = own_last_line.max(location.line);
             }
         }
-        let own = (manifest.symbol, None);
+        let own = own_scope(function);
         if let (Some(file), true) = (function.file(), self.has(&own) && manifest.line > 0 && !forwards(function)) {
             let entries = u128::from(function.counts.entries);
             let own = SourceFunction { entries, inlined: 0, last_line: own_last_line };

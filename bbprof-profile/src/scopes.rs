@@ -2,13 +2,23 @@
 
 use crate::arrivals::Flow;
 use crate::line_parts::Instance;
+use crate::parted::WaysOn;
 use crate::turned;
 use crate::view::FunctionView;
 use bbprof_format::manifest::{Location, LocationId, StringId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A source function, and where it is inlined.
 pub(crate) type Scope = (StringId, Option<LocationId>);
+
+/// That of a function's own code. Debug information goes by the name that the function had before ThinLTO or a specialisation renamed it.
+pub(crate) fn own_scope(function: FunctionView<'_>) -> Scope {
+    let place = |id: LocationId| &function.module.locations[id.0 as usize];
+    let first = function.manifest.nodes.iter().flat_map(|node| &node.locations).next();
+    let outermost =
+        first.and_then(|(id, _)| std::iter::successors(Some(place(*id)), |location| location.inlined_at.map(place)).last());
+    (outermost.map_or(function.manifest.symbol, |location| location.function), None)
+}
 
 /// An inlined copy.
 #[derive(Debug)]
@@ -26,8 +36,8 @@ impl InlinedCopy<'_> {
         (function_line > 0).then_some(((function, inlined_at), function_file, function_line))
     }
 
-    /// How often it was executed: arrivals at its nodes, and the turns of loops around it, of which nothing else may be left.
-    pub(crate) fn executions(&self, function: FunctionView<'_>, flow: &mut Flow) -> u128 {
+    /// How often it was executed: arrivals at its nodes but by `ways_on`, and the turns of loops around it, of which nothing else may be left.
+    pub(crate) fn executions(&self, function: FunctionView<'_>, flow: &mut Flow, ways_on: Option<&WaysOn>) -> u128 {
         if !flow.is_complete() {
             return crate::visits::hottest(function, &self.nodes);
         }
@@ -43,7 +53,8 @@ impl InlinedCopy<'_> {
         let place = |id: LocationId| &function.module.locations[id.0 as usize];
         let is_within = |id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place)).any(is_own);
         let bodies = turned::bodies(function, flow, &self.nodes, is_within, |_| false);
-        flow.arrivals_but(&nodes, &[], &bodies, |_| false) + flow.turns(&nodes, &bodies, is_inner)
+        flow.arrivals_but(&nodes, &[], &bodies, |way| ways_on.is_some_and(|ways| ways.contains(way.from, way.to)))
+            + flow.turns(&nodes, &bodies, is_inner)
     }
 }
 
@@ -73,4 +84,48 @@ pub(crate) fn inlined_copies(function: FunctionView<'_>) -> BTreeMap<Scope, Inli
         }
     }
     copies
+}
+
+/// Ways on which control comes to copies from elsewhere and goes on with an execution, where there are any.
+pub(crate) fn ways_on(
+    function: FunctionView<'_>,
+    flow: &Flow,
+    copies: &BTreeMap<Scope, InlinedCopy<'_>>,
+) -> BTreeMap<Scope, WaysOn> {
+    let mut ways_on = BTreeMap::new();
+    let copies: Vec<(&Scope, &InlinedCopy<'_>)> = copies.iter().collect();
+    for copies in copies.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
+        let (common, own): (Vec<_>, Vec<_>) = copies.iter().copied().partition(|(scope, _)| is_common(function, **scope));
+        for &copy in copies {
+            let others: &[_] = if is_common(function, *copy.0) { &own } else { &[] };
+            let parts: Vec<_> = common.iter().chain(others).chain(Some(&copy)).copied().collect();
+            let ways = ways_on_to(function, flow, copy.1, &parts);
+            if !ways.is_empty() {
+                ways_on.insert(*copy.0, ways);
+            }
+        }
+    }
+    ways_on
+}
+
+/// Whether a copy holds what several had in common, and the optimiser merged: LLVM knows no line for the calls in which they differ.
+fn is_common(function: FunctionView<'_>, (_, call): Scope) -> bool {
+    let place = |id: LocationId| &function.module.locations[id.0 as usize];
+    std::iter::successors(call.map(place), |location| location.inlined_at.map(place)).any(|call| call.line == 0)
+}
+
+/// Those to one copy. Its executions may have begun in these `parts` of copies of the same function, itself among them.
+fn ways_on_to(function: FunctionView<'_>, flow: &Flow, copy: &InlinedCopy<'_>, parts: &[(&Scope, &InlinedCopy<'_>)]) -> WaysOn {
+    let place = |id: LocationId| &function.module.locations[id.0 as usize];
+    let chain = |id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place));
+    let scopes: BTreeSet<Scope> = parts.iter().map(|(scope, _)| **scope).collect();
+    let is_of_parts = |location: &Location| scopes.contains(&(location.function, location.inlined_at));
+    let within = |id| {
+        let depth = chain(id).position(is_of_parts)?;
+        Some(chain(id).take(depth + 1).map(|location| (location.function, location.file, location.line, location.column)).collect())
+    };
+    let nodes: BTreeSet<u32> = parts.iter().flat_map(|(_, part)| &part.nodes).copied().collect();
+    WaysOn::to_copy(flow, &copy.nodes, &nodes.into_iter().collect::<Vec<_>>(), |node| {
+        function.manifest.nodes[node as usize].locations.iter().filter_map(|(id, _)| within(*id)).collect()
+    })
 }

@@ -7,7 +7,7 @@
 
 use crate::arrivals::Flow;
 use crate::branches::{Branch, branches_of};
-use crate::scopes::Scope;
+use crate::scopes::{Scope, own_scope};
 use crate::source_name;
 use crate::view::FunctionView;
 use crate::{BlockEdge, FileId};
@@ -122,7 +122,7 @@ fn tell_apart(function: FunctionView<'_>, flow: &Flow, branch: &Branch<'_>, scop
         called_at = (call.line, call.column);
     }
     let by = ToldBy::Order(function.manifest.shape);
-    Told { by, scope: (function.manifest.symbol, None), called_at: (0, 0), first: 0 }
+    Told { by, scope: own_scope(function), called_at: (0, 0), first: 0 }
 }
 
 /// The places of a `scope` that tell the ways of this branch from each other, if any do; and which of them leads to the one that does.

@@ -3,7 +3,7 @@
 //! Optimised, the closure is inlined into what makes a pointer to a function of it (`FnOnce::call_once`), and the test into the closure; of what looks at
 //! the test's result (`assert_test_result`) nothing may be left. There, a closure that calls the function it is named after is told by that.
 
-use crate::scopes::Scope;
+use crate::scopes::{Scope, own_scope};
 use crate::view::FunctionView;
 use bbprof_format::demangle;
 use bbprof_format::manifest::{Callee, LocationId};
@@ -16,7 +16,7 @@ pub(crate) fn made_to_run_tests<'a>(function: FunctionView<'_>, copies: impl Ite
         let location = &module.locations[id.0 as usize];
         (location.function, location.inlined_at)
     };
-    let own = (function.manifest.symbol, None);
+    let own = own_scope(function);
     let inlined = copies.filter_map(|(callee, at)| Some((*callee, scope_at((*at)?))));
     let called = function.manifest.nodes.iter().flat_map(|node| &node.calls).filter_map(|call| match call.callee {
         Callee::Symbol(callee) => Some((callee, call.location.map_or(own, scope_at))),

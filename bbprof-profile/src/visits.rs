@@ -13,14 +13,16 @@
 //! head of a `for (;;)`, parts of a `&&`, a `?:` or a `break` that the two put on different lines); 13 in neither: mostly calls whose arguments are
 //! on several lines, which gcov counts twice, and lines that begin with a `&&`.
 
-use crate::arrivals::Flow;
+use crate::arrivals::{Arrival, Flow};
 use crate::decided::decided;
 use crate::line_parts::{Instance, Part, instance, leaves, line_within, only_jumps, stands_behind};
+use crate::parted::WaysOn;
 use crate::reach::{behind_landing_pads, lost, reached};
-use crate::scopes::is_within;
+use crate::scopes::{Scope, is_within};
 use crate::turned;
 use crate::view::FunctionView;
-use bbprof_format::manifest::{Function, Location};
+use bbprof_format::manifest::{Function, Location, LocationId};
+use std::collections::BTreeMap;
 
 /// A node that is part of an instance of a line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +52,8 @@ pub(crate) struct Visits<'p> {
     is_reached: Vec<bool>,
     /// By node, whether all that control does from there ends in a call that does not return, but for exceptions.
     is_lost: Vec<bool>,
+    /// Of inlined copies that the optimiser parted.
+    ways_on: &'p BTreeMap<Scope, WaysOn>,
     nodes: NodeSet,
 }
 
@@ -135,10 +139,10 @@ impl NodeSet {
 }
 
 impl<'p> Visits<'p> {
-    pub(crate) fn to_lines_of(function: FunctionView<'p>) -> Self {
+    pub(crate) fn to_lines_of(function: FunctionView<'p>, ways_on: &'p BTreeMap<Scope, WaysOn>) -> Self {
         let manifest = function.manifest;
         let (is_behind_pads, is_reached) = (behind_landing_pads(manifest), reached(manifest, |_| true));
-        Self { function, is_behind_pads, is_reached, is_lost: lost(function), nodes: NodeSet::default() }
+        Self { function, is_behind_pads, is_reached, is_lost: lost(function), ways_on, nodes: NodeSet::default() }
     }
 
     /// Whether a node has code that control can come to.
@@ -191,11 +195,13 @@ impl<'p> Visits<'p> {
         }
         let blank = flow.add_blank_between(&mut reached);
         let bodies = self.bodies(visited, own, flow);
-        let arrivals = flow.arrivals_but(&reached, passages, &bodies, |from| match whose {
+        let is_inside = |from| match whose {
             None => false,
             Some(Whose::All) => true,
             Some(Whose::Of(nodes)) => nodes.binary_search(&from).is_ok(),
-        });
+        };
+        let goes_on = |way: Arrival| (is_inside(way.from) && !way.is_in_cycle) || self.goes_on_with_call(way, own);
+        let arrivals = flow.arrivals_but(&reached, passages, &bodies, goes_on);
         reached.extend(passages);
         reached.sort_unstable();
         reached.dedup();
@@ -212,6 +218,21 @@ impl<'p> Visits<'p> {
             _ => is_guest(from) && is_within(function, from, is_called_here),
         };
         arrivals + flow.turns(&reached, &bodies, is_inner)
+    }
+
+    /// Whether control comes to code that calls brought in by inlining, and goes on with their execution.
+    fn goes_on_with_call(&self, way: Arrival, own: Instance) -> bool {
+        if self.ways_on.is_empty() || self.nodes.guests.binary_search(&way.at).is_err() {
+            return false;
+        }
+        let place = |id: LocationId| &self.function.module.locations[id.0 as usize];
+        let ids = self.function.manifest.nodes[way.at as usize].locations.iter().map(|(id, _)| *id);
+        let scopes = ids.flat_map(|id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place)));
+        let mut called = scopes
+            .filter(|location| location.inlined_at.is_some_and(|call| instance(place(call)) == own))
+            .map(|location| (location.function, location.inlined_at))
+            .peekable();
+        called.peek().is_some() && called.all(|scope| self.ways_on.get(&scope).is_some_and(|ways| ways.contains(way.from, way.to)))
     }
 
     /// Those of the line's nodes in which control leaves it and comes back.

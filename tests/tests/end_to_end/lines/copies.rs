@@ -1,6 +1,6 @@
 //! Lines of inlined functions: what the frame keeps for them is no code, and their first line is in their own file.
 
-use bbprof_tests::{Run, Sandbox, lines, named_lines, package, profile_of, tool, traced_files};
+use bbprof_tests::{Exported, Run, Sandbox, lines, named_lines, package, profile_of, tool, traced_files};
 
 /// The places of `free`'s values are in the frame of its caller, made at its beginning, where a thousand calls come and a hundred of `free`.
 const CONDITIONAL: &str = "\
@@ -140,5 +140,160 @@ fn a_body_made_by_a_macro_of_another_file() {
             let traced = &traced_files(&trace)[file.to_str().expect("text")];
             assert!(traced.lines.keys().all(|line| *line as usize <= text.lines().count()), "{more:?}: {:?}", traced.lines);
         }
+    }
+}
+
+/// The last addition of `inlined` is computed where it is wanted, behind the branch of its caller.
+const SUNK: &str = "\
+#include <stdio.h>
+volatile unsigned long executed, odd;
+static inline long inlined(long x) { //= inlined
+  executed = executed + 1; //= counts
+  return x * 3 + 7; //= returns
+}
+__attribute__((noinline)) long caller(long c) { //= caller
+  long r = inlined(c); //= call
+  if (c & 1)
+    odd = odd + 1; //= odd
+  else
+    puts(\"even\"); //= even
+  return r;
+}
+int main(void) {
+  long all = 0;
+  for (int n = 0; n < 20; n++)
+    all += caller(n);
+  printf(\"%ld %lu\\n\", all, executed);
+}
+";
+
+#[test]
+fn a_part_behind_a_branch_of_the_caller() {
+    let sandbox = Sandbox::new("sunk");
+    for level in ["-O0", "-O1", "-O2"] {
+        let lines = lines(&sandbox, "bbprof-cc", "a.c", SUNK, &[level]);
+        let names = ["inlined", "counts", "returns", "caller", "call", "odd", "even"];
+        assert_eq!(names.map(|name| lines[name]), [20, 20, 20, 20, 20, 10, 10], "{level}");
+        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
+        assert!(trace.contains("\nFNDA:20,inlined\n"), "{level}: {trace}");
+    }
+}
+
+/// The loop is unrolled, and the copies of its turns have the same lines.
+const UNROLLED: &str = "\
+#include <stdio.h>
+volatile unsigned long executed, odd;
+static inline long inlined(long x) { //= inlined
+  executed = executed + 1; //= counts
+  return x * 3 + 7;
+}
+int main(void) {
+  long all = 0;
+#pragma clang loop unroll(full)
+  for (int n = 0; n < 8; n++) {
+    all += inlined(all + odd);
+    if (odd & 1)
+      odd = odd + 2;
+    else
+      puts(\"even\");
+  }
+  printf(\"%ld %lu\\n\", all, executed);
+}
+";
+
+#[test]
+fn parts_of_an_unrolled_loop() {
+    let sandbox = Sandbox::new("unrolled");
+    for level in ["-O0", "-O1", "-O2"] {
+        let lines = lines(&sandbox, "bbprof-cc", "a.c", UNROLLED, &[level]);
+        assert_eq!(["inlined", "counts"].map(|name| lines[name]), [8, 8], "{level}");
+    }
+}
+
+/// The pivot is chosen by comparisons of which several begin alike: the optimiser keeps one of these beginnings, and knows no line of what it is called by.
+const COMMON: &str = "\
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+volatile unsigned long executed;
+int main() {
+  for (int n = 0; n < 25; n++) {
+    std::vector<int> values(n);
+    std::iota(values.begin(), values.end(), 5);
+    std::sort(values.begin(), values.end(), [](int a, int b) {
+      executed = executed + 1; //= counts
+      return a > b;
+    });
+  }
+  std::printf(\"%lu\\n\", executed);
+}
+";
+
+#[test]
+fn what_copies_had_in_common() {
+    let sandbox = Sandbox::new("common");
+    for level in ["-O0", "-O1", "-O2"] {
+        let lines = lines(&sandbox, "bbprof-c++", "a.cpp", COMMON, &[level]);
+        let trace = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(sandbox.join("run.bbraw")).ok().text();
+        let executions = format!("\nFNDA:{},_ZZ4mainENK3$_0clEii\n", lines["counts"]);
+        assert!(trace.contains(&executions), "{level}: {executions}{trace}");
+    }
+}
+
+/// rustc's units are optimised together (thin LTO): `area` is local to its own and called from another, which gives it another name.
+const RENAMED: &str = "\
+pub trait Shape {
+    fn area(&self) -> f64;
+}
+mod shapes {
+    pub struct Square(pub f64);
+    impl super::Shape for Square {
+        #[inline]
+        fn area(&self) -> f64 { super::count(); //= area
+            self.0 * self.0 //= behind
+        }
+    }
+    pub fn make(side: u32) -> Box<dyn super::Shape> {
+        Box::new(Square(side as f64))
+    }
+    #[inline(never)]
+    pub fn direct(number: u32) -> f64 {
+        (0..number).map(|side| super::Shape::area(&Square(std::hint::black_box(side as f64)))).sum()
+    }
+}
+mod sums {
+    #[inline(never)]
+    pub fn all(shapes: &[Box<dyn super::Shape>]) -> f64 {
+        shapes.iter().map(|shape| shape.area()).sum()
+    }
+}
+#[inline(always)]
+fn count() {
+    EXECUTED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+}
+static EXECUTED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+fn main() {
+    let shapes: Vec<Box<dyn Shape>> = (0..10).map(shapes::make).collect();
+    println!(\"{} {}\", sums::all(&shapes), shapes::direct(1000));
+    println!(\"{}\", EXECUTED.load(std::sync::atomic::Ordering::Relaxed));
+}
+";
+
+#[test]
+fn the_first_line_of_a_renamed_function() {
+    let sandbox = Sandbox::new("renamed");
+    let (package, source) = package(&sandbox, "renamed", RENAMED);
+    // rustc makes small units then.
+    let package = package.env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true");
+    for more in [&[][..], &["--release"]] {
+        let raw = &profile_of(&package, &sandbox, more);
+        let lines = named_lines(raw, &source, RENAMED);
+        assert_eq!(["area", "behind"].map(|name| lines[name]), [1010, 1010], "{more:?}");
+        let functions = Exported::of(std::slice::from_ref(raw)).functions();
+        let is_renamed = functions.iter().any(|function| {
+            function.value["symbol"].as_str().is_some_and(|symbol| symbol.contains("4area") && symbol.contains(".llvm."))
+        });
+        assert_eq!(is_renamed, more.contains(&"--release"), "the test is about that");
     }
 }
