@@ -13,9 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Function, file, line and column of what stands in a copy; then of the call that it was inlined at, up to the copy's own function.
 pub(crate) type Place = Vec<(StringId, StringId, u32, u32)>;
 
-/// Ways, by source and target, on which control comes to a copy from elsewhere and goes on with an execution of it.
+/// Ways, by source and target, on which control comes to a copy from elsewhere and goes on with an execution of it; and whether that was in the copy itself, rather than
+/// in what it has in common with others.
 #[derive(Debug, Default)]
-pub(crate) struct WaysOn(BTreeSet<(u32, u32)>);
+pub(crate) struct WaysOn(BTreeMap<(u32, u32), bool>);
 
 /// What is gone on with depends on what was. Where that has not settled after so many rounds, nothing is gone on with.
 const ROUNDS: usize = 64;
@@ -69,7 +70,9 @@ impl WaysOn {
             (goes_on, is_known) = if round < ROUNDS { (next, knows) } else { (vec![false; ways.len()], is_known) };
         }
         let going_on = ways.iter().zip(goes_on).filter(|(_, goes_on)| *goes_on);
-        Self(going_on.filter_map(|(way, _)| Some((way.way.0?, way.way.1))).collect())
+        let is_own = |part: &usize| nodes.binary_search(&parts[*part]).is_ok();
+        let was_in_copy = |way: &WayIn| way.last.iter().flatten().all(is_own);
+        Self(going_on.filter_map(|(way, _)| Some(((way.way.0?, way.way.1), was_in_copy(way)))).collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -77,7 +80,12 @@ impl WaysOn {
     }
 
     pub(crate) fn contains(&self, from: u32, to: u32) -> bool {
-        self.0.contains(&(from, to))
+        self.0.contains_key(&(from, to))
+    }
+
+    /// Whether it is one of them on which control comes from the copy itself.
+    pub(crate) fn stays(&self, from: u32, to: u32) -> bool {
+        self.0.get(&(from, to)).is_some_and(|was_in_copy| *was_in_copy)
     }
 }
 
@@ -185,7 +193,7 @@ mod tests {
         let lines = |node: u32| copy.iter().find(|(own, _)| *own == node).map_or(&[][..], |(_, lines)| *lines);
         let place = |line: &u32| vec![(StringId(0), StringId(0), *line, 1)];
         let ways = WaysOn::to_copy(&flow(num_nodes, &edges), &nodes, &nodes, |node| lines(node).iter().map(place).collect());
-        ways.0.into_iter().collect()
+        ways.0.into_keys().collect()
     }
 
     /// 0 begins it; the caller's 1 or 2; 3 ends it.
@@ -234,6 +242,6 @@ mod tests {
             .map(|(from, to, count)| (from, Some(to), count));
         let place = |node: u32| BTreeSet::from([vec![(StringId(0), StringId(0), u32::from(node == 3), 1)]]);
         let ways = WaysOn::to_copy(&flow(4, &edges), &[3], &[1, 2, 3], place);
-        assert_eq!(ways.0.into_iter().collect::<Vec<_>>(), [(1, 3), (2, 3)]);
+        assert_eq!(ways.0.into_iter().collect::<Vec<_>>(), [((1, 3), false), ((2, 3), false)]);
     }
 }

@@ -220,7 +220,7 @@ impl<'p> Visits<'p> {
         arrivals + flow.turns(&reached, &bodies, is_inner)
     }
 
-    /// Whether control comes to code that calls brought in by inlining, and goes on with their execution.
+    /// Whether control comes to code that calls brought in by inlining, and goes on with executions that began on the line.
     fn goes_on_with_call(&self, way: Arrival, own: Instance) -> bool {
         if self.ways_on.is_empty() || self.nodes.guests.binary_search(&way.at).is_err() {
             return false;
@@ -232,7 +232,7 @@ impl<'p> Visits<'p> {
             .filter(|location| location.inlined_at.is_some_and(|call| instance(place(call)) == own))
             .map(|location| (location.function, location.inlined_at))
             .peekable();
-        called.peek().is_some() && called.all(|scope| self.ways_on.get(&scope).is_some_and(|ways| ways.contains(way.from, way.to)))
+        called.peek().is_some() && called.all(|scope| self.ways_on.get(&scope).is_some_and(|ways| ways.stays(way.from, way.to)))
     }
 
     /// Those of the line's nodes in which control leaves it and comes back.
