@@ -318,7 +318,11 @@ fn write_source(
 fn write_ways(source: &SourceLines, number: u32, width: usize, style: Style, out: &mut dyn Write) -> io::Result<()> {
     for outcomes in source.branches_of(number) {
         let counts: Option<Vec<u64>> = outcomes.iter().map(|outcome| outcome.count).collect();
-        let Some(counts) = counts else { continue };
+        let Some(counts) = counts else {
+            let open = format!("{:width$}          branch: not determined (--counters edges counts its ways)", "");
+            writeln!(out, "{}", style.paint(Some(Paint::Faint), &open))?;
+            continue;
+        };
         let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();
         if total > 0 {
             let ways: Vec<String> = counts.iter().map(|count| format!("{} %", percent(u128::from(*count), total))).collect();

@@ -254,3 +254,43 @@ fn speedscope_follows_its_schema() {
     let pinned = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bbprof-report/tests/formats/speedscope/file-format-schema.json");
     Run::new("node").args(["-e", script]).arg(pinned).in_folder(sandbox.path()).ok();
 }
+
+/// Two branches to the same two places: the counts of blocks do not tell which went where.
+const OPEN: &str = "#include <stdio.h>
+__attribute__((noinline)) int f(int a, int b) {
+  if (b) {
+    puts(\"p\");
+    if (a & 1) goto x;
+  } else {
+    puts(\"q\");
+    if (a & 2) goto x;
+  }
+  puts(\"one\");
+  return 1;
+x:
+  puts(\"two\");
+  return 2;
+}
+int main(void) {
+  int sum = 0;
+  for (int i = 0; i < 8; i++) sum += f(i, i & 4);
+  printf(\"%d\\n\", sum);
+}
+";
+
+#[test]
+fn branches_that_are_not_determined_are_named() {
+    let sandbox = Sandbox::new("open");
+    let (source, program, raw) = (sandbox.write("open.c", OPEN), sandbox.join("open"), sandbox.join("open.bbraw"));
+    let texts = ["blocks", "edges"].map(|counters| {
+        let counters = format!("--bbprof-counters={counters}");
+        Run::new(tool("bbprof-cc")).args(["-g", "-O1", &counters, "-o"]).arg(&program).arg(&source).ok();
+        Run::new(&program).env("BBPROF_OUT", &raw).ok();
+        let annotated = Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg("f").ok().text();
+        std::fs::remove_file(&raw).unwrap();
+        annotated
+    });
+    let open = "branch: not determined (--counters edges counts its ways)";
+    assert_eq!(texts.each_ref().map(|text| text.matches(open).count()), [2, 0], "{texts:?}");
+    assert_eq!(texts.map(|text| text.matches("branch: 50.0 % / 50.0 %").count()), [1, 3]);
+}
