@@ -27,7 +27,7 @@ pub use command::{Outcome, Run};
 pub use coverage::{LineCounts, TracedFile, differences, gcov_lines, traced_files};
 pub use exported::{Exported, Function};
 pub use musl::{MuslImage, for_musl};
-pub use named_lines::{lines, named_lines, package, profile_of};
+pub use named_lines::{RENAMED, lines, named_lines, package, profile_of, renamed, symbol_of_area};
 pub use parcel::Parcel;
 pub use profiled_run::ProfiledRun;
 pub use programs::{CProgram, ada, calm_lua, gcd, lua, package_source, sqlite, zstd};

@@ -1,6 +1,6 @@
 //! Small sources whose lines have names: what a profile says of each.
 
-use crate::{Cargo, Run, Sandbox, tool, traced_files};
+use crate::{Cargo, Exported, Run, Sandbox, tool, traced_files};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,28 @@ pub fn package(sandbox: &Sandbox, name: &str, text: &str) -> (Cargo, PathBuf) {
     sandbox.write("Cargo.toml", format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n"));
     sandbox.write("Cargo.lock", format!("version = 4\n\n[[package]]\nname = \"{name}\"\nversion = \"0.1.0\"\n"));
     (Cargo::new(sandbox.path(), sandbox.join("target")), sandbox.write("src/main.rs", text))
+}
+
+/// A program of which ThinLTO renames a function, `area`.
+pub const RENAMED: &str = include_str!("../programs/renamed/main.rs");
+
+/// Its package, and that file.
+#[must_use]
+pub fn renamed(sandbox: &Sandbox) -> (Cargo, PathBuf) {
+    let (package, source) = package(sandbox, "renamed", RENAMED);
+    // rustc makes small units then.
+    (package.env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true"), source)
+}
+
+/// The symbol that `area` has in its profile.
+///
+/// # Panics
+/// When it has none.
+#[must_use]
+pub fn symbol_of_area(raw: &Path) -> String {
+    let functions = Exported::of(&[raw.to_owned()]).functions();
+    let mut symbols = functions.iter().filter_map(|function| function.value["symbol"].as_str());
+    symbols.find(|symbol| symbol.contains("4area")).expect("area has code of its own").to_owned()
 }
 
 /// Runs the package's program, built with these options; gives its profile, which no earlier one is beside.

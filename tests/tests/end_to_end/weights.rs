@@ -5,7 +5,7 @@
 use bbprof_format::Digest;
 use bbprof_format::frequencies::{Frequencies, FunctionFrequencies};
 use bbprof_format::merged::MergedProfile;
-use bbprof_tests::{CProgram, Exported, Outcome, Run, Sandbox, calm_lua, package, profile_of, tool};
+use bbprof_tests::{CProgram, Exported, Outcome, RENAMED, Run, Sandbox, calm_lua, profile_of, renamed, symbol_of_area, tool};
 use std::path::{Path, PathBuf};
 
 /// Builds with these options of bbprof-cc, runs, and gives the raw profile.
@@ -80,60 +80,11 @@ fn a_changed_function_is_named_and_placed_by_estimates() {
     assert!(odd.contains("changed since the profile"), "{odd}");
 }
 
-/// Of two instantiations one ran. `area` is renamed by the hash of its module, in which another function changes.
-const GENERIC: &str = "\
-#[inline(never)]
-fn keep<T>(value: T, number: usize) -> Vec<Option<T>> {
-    let mut kept = vec![];
-    if number > 3 {
-        kept.push(Some(value));
-    }
-    kept
-}
-pub trait Shape {
-    fn area(&self) -> f64;
-}
-mod shapes {
-    pub struct Square(pub f64);
-    impl super::Shape for Square {
-        #[inline]
-        fn area(&self) -> f64 {
-            super::count();
-            self.0 * self.0
-        }
-    }
-    pub fn make(side: u32) -> Box<dyn super::Shape> {
-        Box::new(Square(side as f64))
-    }
-}
-mod sums {
-    #[inline(never)]
-    pub fn all(shapes: &[Box<dyn super::Shape>]) -> f64 {
-        shapes.iter().map(|shape| shape.area()).sum()
-    }
-}
-#[inline(always)]
-fn count() {
-    EXECUTED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-}
-static EXECUTED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-fn main() {
-    let number = std::env::args().count();
-    if number > 7 {
-        std::hint::black_box(keep(String::new(), number));
-    }
-    std::hint::black_box(keep(7_u8, number));
-    let shapes: Vec<Box<dyn Shape>> = (0..10).map(shapes::make).collect();
-    println!(\"{}\", sums::all(&shapes));
-}
-";
-
+/// Of two instantiations of `keep` one ran. `area` is renamed by the hash of its module, in which another function changes.
 #[test]
 fn functions_that_did_not_run_or_were_renamed_have_not_changed() {
-    let sandbox = Sandbox::new("generic");
-    let (package, source) = package(&sandbox, "generic", GENERIC);
-    // rustc makes small units then.
-    let package = package.env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true");
+    let sandbox = Sandbox::new("renamed");
+    let (package, source) = renamed(&sandbox);
     let first = sandbox.join("first.bbraw");
     std::fs::copy(profile_of(&package, &sandbox, &["--release"]), &first).unwrap();
     let weights = ["--release", "--weights", first.to_str().unwrap()];
@@ -144,8 +95,11 @@ fn functions_that_did_not_run_or_were_renamed_have_not_changed() {
     };
     let again = placed(&profile_of(&package, &sandbox, &weights));
     assert!(!again.contains("changed since"), "{again}");
-    std::fs::write(&source, GENERIC.replace("side as f64", "side as f64 + 1.0")).unwrap();
-    assert_eq!(placed(&profile_of(&package, &sandbox, &weights)), again);
+    let symbol = symbol_of_area(&first);
+    std::fs::write(&source, RENAMED.replace("Box::new(Square(side as f64))", "Box::new(Square(side as f64 + 1.0))")).unwrap();
+    let changed = profile_of(&package, &sandbox, &weights);
+    assert_ne!(symbol_of_area(&changed), symbol, "the test is about that");
+    assert_eq!(placed(&changed), again);
 }
 
 #[test]

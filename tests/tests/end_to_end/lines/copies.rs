@@ -1,6 +1,6 @@
 //! Lines of inlined functions: what the frame keeps for them is no code, and their first line is in their own file.
 
-use bbprof_tests::{Exported, Run, Sandbox, lines, named_lines, package, profile_of, tool, traced_files};
+use bbprof_tests::{RENAMED, Run, Sandbox, lines, named_lines, package, profile_of, renamed, symbol_of_area, tool, traced_files};
 
 /// The places of `free`'s values are in the frame of its caller, made at its beginning, where a thousand calls come and a hundred of `free`.
 const CONDITIONAL: &str = "\
@@ -241,59 +241,14 @@ fn what_copies_had_in_common() {
     }
 }
 
-/// rustc's units are optimised together (thin LTO): `area` is local to its own and called from another, which gives it another name.
-const RENAMED: &str = "\
-pub trait Shape {
-    fn area(&self) -> f64;
-}
-mod shapes {
-    pub struct Square(pub f64);
-    impl super::Shape for Square {
-        #[inline]
-        fn area(&self) -> f64 { super::count(); //= area
-            self.0 * self.0 //= behind
-        }
-    }
-    pub fn make(side: u32) -> Box<dyn super::Shape> {
-        Box::new(Square(side as f64))
-    }
-    #[inline(never)]
-    pub fn direct(number: u32) -> f64 {
-        (0..number).map(|side| super::Shape::area(&Square(std::hint::black_box(side as f64)))).sum()
-    }
-}
-mod sums {
-    #[inline(never)]
-    pub fn all(shapes: &[Box<dyn super::Shape>]) -> f64 {
-        shapes.iter().map(|shape| shape.area()).sum()
-    }
-}
-#[inline(always)]
-fn count() {
-    EXECUTED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-}
-static EXECUTED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-fn main() {
-    let shapes: Vec<Box<dyn Shape>> = (0..10).map(shapes::make).collect();
-    println!(\"{} {}\", sums::all(&shapes), shapes::direct(1000));
-    println!(\"{}\", EXECUTED.load(std::sync::atomic::Ordering::Relaxed));
-}
-";
-
 #[test]
 fn the_first_line_of_a_renamed_function() {
     let sandbox = Sandbox::new("renamed");
-    let (package, source) = package(&sandbox, "renamed", RENAMED);
-    // rustc makes small units then.
-    let package = package.env("CARGO_PROFILE_RELEASE_INCREMENTAL", "true");
+    let (package, source) = renamed(&sandbox);
     for more in [&[][..], &["--release"]] {
         let raw = &profile_of(&package, &sandbox, more);
         let lines = named_lines(raw, &source, RENAMED);
         assert_eq!(["area", "behind"].map(|name| lines[name]), [1010, 1010], "{more:?}");
-        let functions = Exported::of(std::slice::from_ref(raw)).functions();
-        let is_renamed = functions.iter().any(|function| {
-            function.value["symbol"].as_str().is_some_and(|symbol| symbol.contains("4area") && symbol.contains(".llvm."))
-        });
-        assert_eq!(is_renamed, more.contains(&"--release"), "the test is about that");
+        assert_eq!(symbol_of_area(raw).contains(".llvm."), more.contains(&"--release"), "the test is about that");
     }
 }
