@@ -6,6 +6,8 @@ use crate::parted::WaysOn;
 use crate::turned;
 use crate::view::FunctionView;
 use bbprof_format::manifest::{Location, LocationId, StringId};
+use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A source function, and where it is inlined.
@@ -118,14 +120,18 @@ fn is_common(function: FunctionView<'_>, (_, call): Scope) -> bool {
 fn ways_on_to(function: FunctionView<'_>, flow: &Flow, copy: &InlinedCopy<'_>, parts: &[(&Scope, &InlinedCopy<'_>)]) -> WaysOn {
     let place = |id: LocationId| &function.module.locations[id.0 as usize];
     let chain = |id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place));
-    let scopes: BTreeSet<Scope> = parts.iter().map(|(scope, _)| **scope).collect();
+    // Of most copies nothing more is asked.
+    let scopes: LazyCell<BTreeSet<Scope>, _> = LazyCell::new(|| parts.iter().map(|(scope, _)| **scope).collect());
     let is_of_parts = |location: &Location| scopes.contains(&(location.function, location.inlined_at));
     let within = |id| {
         let depth = chain(id).position(is_of_parts)?;
         Some(chain(id).take(depth + 1).map(|location| (location.function, location.file, location.line, location.column)).collect())
     };
-    let nodes: BTreeSet<u32> = parts.iter().flat_map(|(_, part)| &part.nodes).copied().collect();
-    WaysOn::to_copy(flow, &copy.nodes, &nodes.into_iter().collect::<Vec<_>>(), |node| {
+    let nodes = match parts {
+        [_] => Cow::Borrowed(&copy.nodes),
+        _ => Cow::Owned(BTreeSet::from_iter(parts.iter().flat_map(|(_, part)| &part.nodes).copied()).into_iter().collect()),
+    };
+    WaysOn::to_copy(flow, &copy.nodes, &nodes, |node| {
         function.manifest.nodes[node as usize].locations.iter().filter_map(|(id, _)| within(*id)).collect()
     })
 }
