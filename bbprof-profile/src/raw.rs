@@ -110,7 +110,7 @@ fn caveat(raw: &Ending, number: u64) -> Option<String> {
         reasons
             .push("some counters could not be mapped to the file: counts were kept in memory only, and may be missing".to_owned());
     }
-    reasons.extend(raw.notes.iter().cloned());
+    reasons.extend(raw.notes.iter().map(|note| note.strip_suffix('.').unwrap_or(note).to_owned()));
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 

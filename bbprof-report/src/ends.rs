@@ -3,7 +3,7 @@
 use crate::names::one_line;
 use crate::number::grouped;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// Lines at most: a test suite ends in hundreds of ways (perl's: 270), and the totals stand below them. More than a screen has room for is the business of `verify`. A guess.
@@ -26,7 +26,14 @@ pub(crate) fn write_ends<'p>(fates: impl Iterator<Item = (&'p str, &'p str, u64)
     }
     if !others.is_empty() {
         let number: u128 = others.iter().map(|(_, number)| u128::from(*number)).sum();
-        writeln!(out, "and {} processes that ended in {} other ways, see bbprof verify", grouped(number), others.len())?;
+        let programs: BTreeSet<&str> = others.iter().map(|((executable, _), _)| *executable).collect();
+        let fates: BTreeSet<&str> = others.iter().map(|((_, fate), _)| *fate).collect();
+        let of = if programs.len() == 1 { "1 program".to_owned() } else { format!("{} programs", grouped(programs.len() as u128)) };
+        let ends = match fates.first() {
+            Some(fate) if fates.len() == 1 => one_line(fate).into_owned(),
+            _ => format!("{} ways to end, see bbprof verify", grouped(fates.len() as u128)),
+        };
+        writeln!(out, "and {} processes more, of {of}: {ends}", grouped(number))?;
     }
     Ok(())
 }
@@ -55,6 +62,16 @@ mod tests {
         assert_eq!(lines.len(), MOST + 1);
         assert_eq!((lines[0], lines[3]), ("/app: exit 00", "/app: exit 03 (2 processes)"));
         assert_eq!(lines[MOST - 1], "/app: exit 269 (9,536 processes)");
-        assert_eq!(lines[MOST], "and 250 processes that ended in 250 other ways, see bbprof verify");
+        assert_eq!(lines[MOST], "and 250 processes more, of 1 program: 250 ways to end, see bbprof verify");
+    }
+
+    #[test]
+    fn many_programs_that_end_alike() {
+        let programs: Vec<String> = (0..MOST + 100).map(|test| format!("/test{test:03}")).collect();
+        let mut out = Vec::new();
+        write_ends(programs.iter().map(|program| (program.as_str(), "exit 0", 1)), &mut out).expect("memory takes it");
+        let text = String::from_utf8(out).expect("words");
+        assert_eq!(text.lines().next(), Some("/test000: exit 0"));
+        assert_eq!(text.lines().last(), Some("and 100 processes more, of 100 programs: exit 0"));
     }
 }

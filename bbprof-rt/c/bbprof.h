@@ -26,8 +26,8 @@ __attribute__((visibility("default"))) int bbprof_write(int (*write)(void *conte
 
 /* Only for programs without a libc that calls constructors and destructors: to be called before and behind all that counts. The first
  * may be called more than once; `environment` ends with NULL. */
-__attribute__((visibility("default"))) void bbprof_begin(char **environment);
-__attribute__((visibility("default"))) void bbprof_end(int status);
+__attribute__((visibility("hidden"))) void bbprof_begin(char **environment);
+__attribute__((visibility("hidden"))) void bbprof_end(int status);
 
 #ifdef __cplusplus
 }

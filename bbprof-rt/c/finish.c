@@ -27,13 +27,14 @@ static void rescue(struct process *process, bool others_count, bool is_end, bool
         raw_tell_none_in_memory(process);
 }
 
-/* Threads that nobody told us of count in plain memory, which goes with them. */
+/* Threads that nobody told us of count in plain memory, which goes with them. Where all are such ones it has been said. */
 static void note_strangers(struct process *process, int others) {
     bool has_tls = false;
     for (const struct image *image = process->images; image != NULL; image = image->next)
         has_tls = has_tls || image->counters[BANK_TLS] != 0;
     int known = others_with_counters(process, BANK_TLS, BANK_TLS) + (__tsan_init != NULL);
-    if (has_tls && others > known && !process->has_noted_strangers && platform_living_threads(process->helper) > known) {
+    bool is_said = process->has_noted_strangers || (process->noted_for_good & 1u << NOTE_UNTOLD_THREADS) != 0;
+    if (has_tls && others > known && !is_said && platform_living_threads(process->helper) > known) {
         process->has_noted_strangers = true;
         entries_of_note("A thread was running that neither pthread_create nor thrd_create made (libc makes some for timers, aio and "
                         "look-ups; jemalloc goes around both): what such threads counted is lost; --storage=atomic counts it.",

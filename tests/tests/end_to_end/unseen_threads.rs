@@ -222,6 +222,23 @@ int main(void) {
 }
 ";
 
+const TIMER_ALONE: &str = "\
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int rang;
+static void ring(union sigval x) { rang = 1; }
+int main(void) {
+  timer_t timer;
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = ring};
+  struct itimerspec soon = {.it_value = {0, 1000000}};
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &soon, 0) != 0)
+    return 1;
+  while (!rang)
+    usleep(100);
+}
+";
+
 struct Program {
     sandbox: Sandbox,
     raw: PathBuf,
@@ -376,4 +393,13 @@ fn a_thread_of_libcs_own() {
     timer.run();
     let said = timer.verify().expect_code(5).text();
     assert!(said.contains("neither pthread_create nor thrd_create"), "{said}");
+}
+
+/// Nothing hides the program's `pthread_create` there; the note says what else it may be, and one note is enough.
+#[test]
+fn no_threads_but_libcs_own() {
+    let timer = Program::new("bbprof-cc", "a.c", TIMER_ALONE, &[]);
+    timer.run();
+    let said = timer.verify().expect_code(5).text();
+    assert!(said.contains("was not told: by libc (for timers") && !said.contains("neither") && !said.contains(".;"), "{said}");
 }
