@@ -1,6 +1,6 @@
 //! Tool folders: what cargo, rustc wrappers and build scripts are pointed at.
 //!
-//! `<cache>/tools/<digest of the settings>/` holds `settings.json` and links to this binary whose names say the role. A role
+//! `<cache>/tools/<digest of the settings>/` holds `bbprof-settings.json` and links to this binary whose names say the role. A role
 //! finds its settings beside the name it was called by. The digest also stands in the compilers' names, because ccache hashes
 //! a compiler's name but not its folder.
 
@@ -67,7 +67,7 @@ impl Tools {
         let folder = cache::root()?.join("tools").join(&digest);
         let tools = Self { folder, digest };
         cache::folder_once(&tools.folder, |folder| {
-            std::fs::write(folder.join("settings.json"), &text)?;
+            std::fs::write(folder.join(SETTINGS), &text)?;
             for name in [RUSTC_WRAPPER.into(), "rustc".into(), "rustdoc".into(), tools.name("bbprof-cc"), tools.name("bbprof-c++")]
             {
                 std::os::unix::fs::symlink(&program, folder.join(name))?;
@@ -92,11 +92,14 @@ impl Tools {
     }
 }
 
+/// No other program's file beside a link to the compiler is called so.
+const SETTINGS: &str = "bbprof-settings.json";
+
 impl ToolSettings {
     /// The settings beside the name that this process was called by, if it was called through a tool folder.
     pub(crate) fn beside(argv0: &Path) -> Result<Option<Self>> {
         let Some(folder) = argv0.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(None) };
-        let path = folder.join("settings.json");
+        let path = folder.join(SETTINGS);
         match std::fs::read(&path) {
             Ok(text) => {
                 let settings = serde_json::from_slice(&text)

@@ -30,7 +30,7 @@ pub(crate) fn frequencies_file(profile: &Path, asked: &str) -> Result<PathBuf> {
             return Ok(known);
         }
     }
-    let (profile_read, _) = load(profiles, &MapArgs::default()).with_context(|| asked.to_owned())?;
+    let (profile_read, num_left_out) = load(profiles, &MapArgs::default()).with_context(|| asked.to_owned())?;
     let name = profile.display();
     if profile_read.functions().any(|function| matches!(function.mode(), CounterMode::Blocks | CounterMode::Patterns)) {
         require!(
@@ -44,6 +44,9 @@ pub(crate) fn frequencies_file(profile: &Path, asked: &str) -> Result<PathBuf> {
     let bytes = frequencies.encode();
     let file = place.join(Digest::of(&bytes).to_string());
     cache::write(&file, &bytes)?;
-    cache::write(&index, file.as_os_str().as_bytes())?;
+    // What was left out may be there the next time: a map that is missing, for one.
+    if num_left_out == 0 {
+        cache::write(&index, file.as_os_str().as_bytes())?;
+    }
     Ok(file)
 }

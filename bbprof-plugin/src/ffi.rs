@@ -208,7 +208,19 @@ unsafe fn slice<'a, T>(data: *const T, len: u64) -> &'a [T] {
 /// As for [`slice`].
 unsafe fn text<'a>(text: Text) -> Cow<'a, str> {
     // SAFETY: promised by the caller.
-    String::from_utf8_lossy(unsafe { slice(text.data, text.size_bytes) })
+    readable(unsafe { slice(text.data, text.size_bytes) })
+}
+
+/// Names of symbols and files need not be UTF-8: what is not stands there as [`char::REPLACEMENT_CHARACTER`] and the byte, so that different names stay different.
+fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let part = |chunk: std::str::Utf8Chunk<'_>| {
+        let rest: String = chunk.invalid().iter().map(|byte| format!("{}{byte:02x}", char::REPLACEMENT_CHARACTER)).collect();
+        chunk.valid().to_owned() + &rest
+    };
+    Cow::Owned(bytes.utf8_chunks().map(part).collect())
 }
 
 /// Plans a module. Never null; to be freed with [`bbprof_free_plan`].
@@ -327,5 +339,17 @@ pub unsafe extern "C" fn bbprof_free_plan(plan: *const ModulePlanOut) {
     unsafe {
         let plan = Box::from_raw(plan.cast_mut());
         drop(Box::from_raw(plan.owner));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn names_that_are_no_text_stay_apart() {
+        assert_eq!(readable("größe".as_bytes()), "größe");
+        assert_eq!(readable(b"f\xfe\xffg"), "f\u{fffd}fe\u{fffd}ffg");
+        assert_eq!(readable(b"\xc3"), "\u{fffd}c3");
     }
 }

@@ -1,13 +1,15 @@
 //! The call graph: direct calls resolved to functions of the profile, with their counts; and inclusive costs.
 //!
-//! Calls and their counts are exact. Which function a call reaches is exact within an image, where that may be one without counts; a name that is not
-//! defined in the caller's image is taken to be the first profiled image's that defines it, as the dynamic linker would.
+//! Calls and their counts are exact. Which function a call reaches is exact within an image, where that may be one without counts, and is not known where the
+//! linker's `--wrap` may lead elsewhere; a name that is not defined in the caller's image is taken to be the first profiled image's that defines it, as the
+//! dynamic linker would.
 //!
 //! Inclusive costs are an estimate, the one of gprof (Graham, Kessler and McKusick 1982): counts do not say which call of a
 //! function was the expensive one, so each call bears an equal share of what the function and its callees cost. Functions that call
 //! each other in a circle share one cost; calls within the circle bear none. Entries that no direct call explains (through pointers,
 //! from code that is not profiled) keep their share, so a caller never bears more than its own calls.
 
+use crate::calls::wrapped;
 use crate::image::LinkedModule;
 use crate::uncounted::{Uncounted, Visibility};
 use crate::view::FunctionView;
@@ -15,7 +17,7 @@ use crate::{CalleeView, LocationId, Profile};
 use bbprof_format::BuildId;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Position of a function in [`Profile::functions`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -84,7 +86,7 @@ impl<'p> CallGraph<'p> {
                     CalleeView::Asm => continue,
                     CalleeView::Indirect => Target::Indirect,
                     CalleeView::Symbol(symbol) => {
-                        match names.resolve(names.images[&function.build_id()], function.module_position, symbol) {
+                        match names.callee(names.images[&function.build_id()], function.module_position, symbol) {
                             Some(callee) => Target::Function(callee),
                             None => Target::Unprofiled(symbol),
                         }
@@ -190,13 +192,16 @@ struct Names<'p> {
     by_visibility: HashMap<(Visibility, &'p str), FunctionId>,
     of_image: HashMap<(usize, &'p str), FunctionId>,
     uncounted: Uncounted<'p>,
+    /// See [`wrapped`].
+    wrapped: HashSet<(usize, &'p str)>,
 }
 
 impl<'p> Names<'p> {
     fn new(profile: &'p Profile) -> Self {
         let images = profile.images.iter().map(|image| image.image.build_id).zip(0..).collect();
         let uncounted = Uncounted::of(profile, |image| image.solved.inexact.iter().collect());
-        let mut names = Self { images, by_visibility: HashMap::new(), of_image: HashMap::new(), uncounted };
+        let wrapped = wrapped(profile).collect();
+        let mut names = Self { images, by_visibility: HashMap::new(), of_image: HashMap::new(), uncounted, wrapped };
         for (position, function) in (0..).zip(profile.functions()) {
             let (id, symbol) = (FunctionId(position), function.symbol());
             let image = names.images[&function.build_id()];
@@ -222,7 +227,16 @@ impl<'p> Names<'p> {
         names
     }
 
-    /// Whom a call from a module reaches; `None`: a function without counts, or none of the profile.
+    /// Whom a call from a module reaches; `None`: a function without counts, or none of the profile, or one that only the linker knew.
+    fn callee(&self, image: usize, module: u32, symbol: &'p str) -> Option<FunctionId> {
+        let is_local = || {
+            let local = (Visibility::Module(image, module), symbol);
+            self.by_visibility.contains_key(&local) || self.uncounted.has(local.0, symbol)
+        };
+        if self.wrapped.contains(&(image, symbol)) && !is_local() { None } else { self.resolve(image, module, symbol) }
+    }
+
+    /// The function that a name stands for in a module.
     fn resolve(&self, image: usize, module: u32, symbol: &'p str) -> Option<FunctionId> {
         for visibility in [Visibility::Module(image, module), Visibility::Image(image)] {
             let found = self.by_visibility.get(&(visibility, symbol));

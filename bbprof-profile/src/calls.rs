@@ -39,7 +39,7 @@ pub(crate) struct CallTable<'p> {
     processes: BTreeSet<BTreeSet<usize>>,
     /// What calls may reach instead.
     uncounted: Uncounted<'p>,
-    /// Images, and the names that `__wrap_` stands in front of in the name of one of their functions.
+    /// See [`wrapped`].
     wrapped: HashSet<(usize, &'p str)>,
     /// By image, module and symbol, as far as executed code calls it: the number of the function that is reached, if it is known to be one of these.
     targets: Vec<Vec<Vec<Option<Option<usize>>>>>,
@@ -151,8 +151,8 @@ fn image_sets(profile: &Profile) -> BTreeSet<BTreeSet<usize>> {
     profile.processes.iter().map(of_process).collect()
 }
 
-/// See [`CallTable::wrapped`].
-fn wrapped(profile: &Profile) -> impl Iterator<Item = (usize, &str)> {
+/// Images, and the names that `__wrap_` stands in front of in the name of one of their functions: calls of these names may reach that one.
+pub(crate) fn wrapped(profile: &Profile) -> impl Iterator<Item = (usize, &str)> {
     profile.images.iter().enumerate().flat_map(|(image, profiled)| {
         profiled.modules().flat_map(move |(_, linked)| {
             linked.wrappers.iter().filter_map(move |symbol| Some((image, linked.module.string(*symbol).strip_prefix(WRAPPER)?)))

@@ -3,7 +3,7 @@
 //! Functions are told apart by where they are defined, and by name; without debug information each is its own.
 
 use crate::arrivals::Flow;
-use crate::generic_name::{without_generics, without_turbofish};
+use crate::generic_name::{source_name, without_turbofish};
 use crate::scopes::{Scope, inlined_copies, ways_on};
 use crate::view::FunctionView;
 use crate::{FileId, Profile, demangle};
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 /// A function of the source.
 #[derive(Clone, Debug)]
 pub struct LedgerEntry<'p> {
-    /// Its name, without the arguments of generics and templates.
+    /// Its name, as [`source_name`] gives it: without the arguments of generics and templates; of functions that have none, with the types of parameters.
     pub name: String,
-    /// The same to read: where Rust's begins with a type, which the plain name lacks (`<u8 as Clone>::clone`), that of the first copy.
+    /// The same to read: where Rust's begins with a type, which that name lacks (`<u8 as Clone>::clone`), that of the first copy.
     pub shown: String,
     /// Where it is defined; line 0 = unknown.
     pub file: Option<FileId>,
@@ -65,15 +65,15 @@ impl LedgerEntry<'_> {
     }
 }
 
-/// Place of definition and plain name.
+/// Place of definition and name of the source.
 type Key = (Option<(FileId, u32)>, String);
 
-/// A copy, and its name where the plain one lacks the type that it begins with.
+/// A copy, and its name where that of the source lacks the type that it begins with.
 type Named<'p> = (Option<String>, CodeCopy<'p>);
 
-/// The plain name, and the whole one where that begins with a type.
+/// The name of the source, and the whole one where that begins with a type.
 fn names_of(name: &str) -> (String, Option<String>) {
-    let plain = without_generics(name);
+    let plain = source_name(name);
     let whole = plain.starts_with("::").then(|| without_turbofish(name));
     (plain, whole)
 }

@@ -307,7 +307,7 @@ fn instructions(function: &Function, solution: &Solution) -> u128 {
     nodes.map(|(node, count)| u128::from(node.num_instructions()) * u128::from(*count)).sum()
 }
 
-/// Executions of X -> entry; where the placement leaves that edge open, those of the entry less the edges back to it.
+/// Executions of X -> entry; where the placement leaves that edge open, those of the entry, to which no edge leads back (LLVM's `Verifier`: an entry has no predecessors).
 fn entries(function: &Function, solution: &Solution) -> u64 {
     let entry = function.edges.iter().zip(&solution.edges).find(|(edge, _)| edge.from.is_none());
     match entry {

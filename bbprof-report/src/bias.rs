@@ -120,7 +120,10 @@ fn functions(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut by_function: Vec<&Counted<'_>> = branches.iter().collect();
-    let key = |branch: &&Counted<'_>| std::ptr::from_ref(branch.branch.function.counts);
+    let key = |branch: &&Counted<'_>| {
+        let function = branch.branch.function;
+        (function.build_id().0, function.counts.module, function.counts.function)
+    };
     by_function.sort_by_key(key);
     let mut rows: Vec<(u128, u128, usize, &Counted<'_>)> = by_function
         .chunk_by(|a, b| key(a) == key(b))
@@ -129,6 +132,7 @@ fn functions(
             (sum(|branch| branch.against()), sum(|branch| branch.executions), of_one.len(), of_one[0])
         })
         .collect();
+    // Of equal ones with one name the first stays the first.
     rows.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then_with(|| a.3.branch.function.symbol().cmp(b.3.branch.function.symbol())));
     let mut table = Table::new(&["against", "%", "of", "usual %", "branches", "function"]);
     for (part, all, number, branch) in rows.into_iter().take(top) {

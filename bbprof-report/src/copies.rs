@@ -5,11 +5,11 @@ use crate::number::{grouped, percent};
 use crate::one_line;
 use crate::place::{place, short_name};
 use crate::table::{Paint, Style, Table, heading, warmth};
-use bbprof_profile::{CodeCopy, LedgerEntry, Profile};
+use bbprof_profile::{CodeCopy, FunctionView, LedgerEntry, Profile};
 use std::io::{self, Write};
 
-/// Size in bytes of the machine code of a function: by path of the image, and linker symbol; `None` where it is not known.
-pub type SizeOf<'s> = &'s dyn Fn(&str, &str) -> Option<u64>;
+/// Size in bytes of the machine code of a function; `None` where it is not known.
+pub type SizeOf<'s> = &'s dyn Fn(&FunctionView<'_>) -> Option<u64>;
 
 /// Writes the functions of the source that have more than one copy, the first `top` of them.
 ///
@@ -88,7 +88,7 @@ fn write_entry(
     let mut table = Table::new(&["instructions", "%", "executions", "in code", "bytes", "usual %", "copy"]);
     for copy in entry.copies.iter().take(top) {
         // Only a function of its own has machine code of its own, with what is inlined into it.
-        let bytes = if copy.inlined.is_none() { size_of(copy.host.image_path(), copy.host.symbol()) } else { None };
+        let bytes = if copy.inlined.is_none() { size_of(&copy.host) } else { None };
         table.painted_row(
             warmth(copy.instructions, total),
             vec![

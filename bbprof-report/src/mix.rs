@@ -7,7 +7,7 @@ mod json;
 mod text;
 
 use crate::Style;
-use bbprof_profile::{FileId, Files, FunctionMix, Mix, Profile, without_generics};
+use bbprof_profile::{FileId, Files, FunctionMix, Mix, Profile, source_name};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -137,7 +137,7 @@ fn row_of<'p>(by: MixBy, function: &FunctionMix<'p>) -> (Key<'p>, Row<'p>) {
         MixBy::Function => {
             // As in the report: without debug information, the module tells functions of one name apart.
             let (name, module) = match function.file {
-                Some(_) => (without_generics(function.name), None),
+                Some(_) => (source_name(function.name), None),
                 None => (function.name.to_owned(), Some(function.module)),
             };
             let key = (name, None, module, function.file, function.line);

@@ -194,11 +194,11 @@ fn has_libc(files: &[InputFile]) -> bool {
 }
 
 fn warn_of_tls(name: &str) {
-    eprintln!(
-        "bbprof-shim-linker: warning: {name} has counters in thread-local storage, but no C library among its archives that would set \
+    crate::tell(format_args!(
+        "warning: {name} has counters in thread-local storage, but no C library among its archives that would set \
          that up ({LIBC_START} is in none): if nothing else does, it crashes at its first counter; compile it with --storage=shared \
          (--bbprof-storage=shared of bbprof-cc)"
-    );
+    ));
 }
 
 /// Takes the output away, as linkers do when they fail: or make would take it for done the next time. The map of the program that was

@@ -120,10 +120,11 @@ fn distinct_modules<'m>(modules: &[FoundModule<'m>]) -> (Vec<LinkedModule<'m>>, 
     (linked, optional_modules)
 }
 
-/// Tells links apart by what they count and what they are called; the same link twice has the same id.
+/// Tells links apart by what they count, which of it may be left out, and what they are called; the same link twice has the same id.
 fn build_id(modules: &[FoundModule<'_>], layout: Digest, output: &str) -> Digest {
-    let ids = modules.iter().map(|module| &module.manifest.header.module_id.0[..]);
-    Digest::of_parts(ids.chain([&layout.0[..], output.as_bytes()]))
+    let of_module = |module: &'_ FoundModule<'_>| [module.manifest.header.module_id.0.to_vec(), vec![u8::from(module.optional)]];
+    let ids: Vec<Vec<u8>> = modules.iter().flat_map(of_module).collect();
+    Digest::of_parts(ids.iter().map(Vec::as_slice).chain([&layout.0[..], output.as_bytes()]))
 }
 
 #[cfg(test)]
@@ -210,14 +211,16 @@ mod tests {
 
     #[test]
     fn the_build_id_tells_outputs_and_modules_apart() {
-        let id = |origin: &str, output: &str| {
+        let id_of = |origin: &str, output: &str, optional: bool| {
             let bytes = Manifest::encode(&crate::test_modules::empty(origin), Storage::Tls, 1, &[]);
             let manifest = Manifest::read(&bytes).unwrap();
-            let found = [FoundModule { origin: origin.to_owned(), optional: false, object: &[], manifest }];
+            let found = [FoundModule { origin: origin.to_owned(), optional, object: &[], manifest }];
             plan_link(&found, Product::Executable, output).unwrap().map.build_id
         };
+        let id = |origin: &str, output: &str| id_of(origin, output, false);
         assert_eq!(id("a", "x"), id("a", "x"));
         assert_ne!(id("a", "x"), id("b", "x"));
         assert_ne!(id("a", "x"), id("a", "y"));
+        assert_ne!(id("a", "x"), id_of("a", "x", true));
     }
 }

@@ -45,6 +45,12 @@ const EXIT_FAILURE: u8 = 1;
 /// Requirement missing, or inputs that cannot be profiled as they are.
 const EXIT_REFUSED: u8 = 2;
 
+/// Says something on stderr, where that can be written to: no link ends differently because it cannot.
+fn tell(what: std::fmt::Arguments<'_>) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "bbprof-shim-linker: {what}");
+}
+
 fn main() -> ExitCode {
     let mut arguments = env::args_os();
     let program = arguments.next().unwrap_or_else(|| OsString::from("ld"));
@@ -52,7 +58,7 @@ fn main() -> ExitCode {
     match link::run(&Role::of(&program), &arguments) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("bbprof-shim-linker: error: {error:#}");
+            tell(format_args!("error: {error:#}"));
             let is_systems = error.chain().any(|cause| cause.is::<std::io::Error>());
             ExitCode::from(if is_systems { EXIT_FAILURE } else { EXIT_REFUSED })
         }

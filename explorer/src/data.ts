@@ -92,7 +92,7 @@ export interface BlockData {
 }
 
 export interface FunctionData {
-  linkage: "external" | "internal" | "comdat";
+  linkage: "external" | "hidden" | "internal" | "comdat";
   blocks: BlockData[];
   edges: [number, number, Written | null, EdgeKind][];
   places: [file: number, line: number, column: number, scope: number][];

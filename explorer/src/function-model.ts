@@ -1,6 +1,6 @@
 // A function with its counts read: blocks, edges, and the code of each line told apart by column.
 
-import { add, descending, read, sum, type Count } from "./count";
+import { add, descending, read, subtract, sum, type Count } from "./count";
 import type { Callee, EdgeKind, FunctionData } from "./data";
 
 export interface Block {
@@ -107,7 +107,7 @@ export function makeFunction(data: FunctionData, strings: string[], line: number
   });
   const lines = countLines(data, blocks);
   const located = sum(blocks.flatMap((block) => block.places.map((place) => place.executed)));
-  const unlocated = typeof executed === "number" && typeof located === "number" ? executed - located : BigInt(executed) - BigInt(located);
+  const unlocated = subtract(executed, located);
   return { data, strings, blocks, edges, lines, sections: findSections(data, strings, blocks, line), unlocated, executed };
 }
 

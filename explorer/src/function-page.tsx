@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { Bar, BlockDetail, CalleeName } from "./block";
 import { Branches } from "./branches";
 import { earlierLink, reasonsOf } from "./changes";
-import { add, descending, digits, percent, read, relative, signed, type Count } from "./count";
+import { add, descending, digits, percent, read, relative, signed, subtract, type Count } from "./count";
 import { loadFunction } from "./data";
 import { makeFunction, type FunctionModel } from "./function-model";
 import { Graph } from "./graph";
@@ -211,7 +211,7 @@ function Calls({ model, fn, row }: { model: Model; fn: FunctionModel; row: Row }
     return [...sums.values()].sort((a, b) => descending(a.count, b.count));
   }, [fn]);
   const known = callers.reduce((total: Count, [, { count }]) => add(total, count), 0);
-  const others = Number(row.calls) - Number(known);
+  const others = subtract(row.calls, known);
   const most = callers[0]?.[1].count ?? 0;
   return (
     <section class="call-list" aria-label="Calls">

@@ -31,14 +31,11 @@ impl Run {
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         let mut command = Command::new(program);
         // What the test runner or the developer has set must not steer the tools under test.
-        for name in
-            ["BBPROF_OUT", "BBPROF_OFF", "BBPROF_DUMP", "BBPROF_MAPS", "RUSTFLAGS", "CFLAGS", "RUSTC_WRAPPER", "CARGO_TARGET_DIR"]
-        {
-            command.env_remove(name);
-        }
+        let flags = ["RUSTFLAGS", "RUSTDOCFLAGS", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "RUSTC_WRAPPER"];
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
-            if text.starts_with("CARGO_") && !["CARGO_HOME", "CARGO_NET_OFFLINE"].contains(&&*text) || text.starts_with("NEXTEST") {
+            let is_cargos = text.starts_with("CARGO_") && !["CARGO_HOME", "CARGO_NET_OFFLINE"].contains(&&*text);
+            if is_cargos || text.starts_with("BBPROF_") || text.starts_with("NEXTEST") || flags.contains(&&*text) {
                 command.env_remove(name);
             }
         }

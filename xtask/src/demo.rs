@@ -65,7 +65,7 @@ fn within<'a>(command: &'a mut Command, program: &Path, bin: &Path) -> &'a mut C
         command.env("PATH", path);
     }
     // The user's own settings would take the profile elsewhere, or leave it out.
-    for setting in ["BBPROF_OUT", "BBPROF_OFF"] {
+    for (setting, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BBPROF_")) {
         command.env_remove(setting);
     }
     command.current_dir(program).env("CARGO_TARGET_DIR", demo_target())

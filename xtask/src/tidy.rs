@@ -51,14 +51,14 @@ fn check_arrows(faults: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// The `bbprof-*` crates in the sections `[dependencies]` and `[build-dependencies]`.
+/// The `bbprof-*` crates in the sections of dependencies but for tests, of all targets or of some.
 fn workspace_dependencies(manifest: &str) -> Vec<&str> {
     let mut section = "";
     let mut used = Vec::new();
     for line in manifest.lines() {
         if line.starts_with('[') {
             section = line;
-        } else if line.starts_with("bbprof-") && ["[dependencies]", "[build-dependencies]"].contains(&section) {
+        } else if line.starts_with("bbprof-") && section.ends_with("dependencies]") && !section.ends_with("dev-dependencies]") {
             used.extend(line.split(['.', ' ', '=']).next());
         }
     }

@@ -92,9 +92,9 @@ fn write_copies_of(profile: &Profile, wanted: &str, top: usize, style: Style) ->
     if wanted.is_empty() {
         return to_stdout(|out| write_ledger(profile, top, style, out));
     }
-    let sizes = Sizes::new(profile);
+    let sizes = Sizes::default();
     let mut text = Vec::new();
-    let found = write_copies(profile, wanted, top, style, &|image, symbol| sizes.of(image, symbol), &mut text)?;
+    let found = write_copies(profile, wanted, top, style, &|function| sizes.of(function), &mut text)?;
     if found == 0 {
         require!("no function of the source is called {wanted:?}; `bbprof report --copies` lists those with several copies");
     }

@@ -1,31 +1,24 @@
 //! Sizes of functions in bytes, out of the symbol tables of the images; where an image is gone or was linked again, they are not known.
 
 use bbprof_format::BuildId;
+use bbprof_profile::FunctionView;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// The build ids of the images that a profile was made with, by path, and what was read of their symbol tables.
+/// What was read of the symbol tables of images, by build: where one was built again, its path has another now.
+#[derive(Default)]
 pub(super) struct Sizes {
-    build_ids: HashMap<String, BuildId>,
-    read: RefCell<HashMap<String, HashMap<String, u64>>>,
+    read: RefCell<HashMap<BuildId, HashMap<String, u64>>>,
 }
 
 impl Sizes {
-    pub(super) fn new(profile: &bbprof_profile::Profile) -> Self {
-        let build_ids = profile.functions().map(|function| (function.image_path().to_owned(), function.build_id()));
-        Self { build_ids: build_ids.collect(), read: RefCell::default() }
-    }
-
-    /// The size of this function of this image.
-    pub(super) fn of(&self, image: &str, symbol: &str) -> Option<u64> {
-        if let Some(sizes) = self.read.borrow().get(image) {
-            return sizes.get(symbol).copied();
-        }
-        let sizes = self.build_ids.get(image).and_then(|build_id| read(image, *build_id)).unwrap_or_default();
-        let size = sizes.get(symbol).copied();
-        self.read.borrow_mut().insert(image.to_owned(), sizes);
-        size
+    /// The size of this function.
+    pub(super) fn of(&self, function: &FunctionView<'_>) -> Option<u64> {
+        let mut images = self.read.borrow_mut();
+        let build_id = function.build_id();
+        let sizes = images.entry(build_id).or_insert_with(|| read(function.image_path(), build_id).unwrap_or_default());
+        sizes.get(function.symbol()).copied()
     }
 }
 

@@ -6,7 +6,7 @@ use super::outcome::Outcome;
 use super::output::to_stdout;
 use anyhow::Result;
 use bbprof_format::merged::{ImageCounters, MergedProfile};
-use bbprof_profile::{Profile, demangle};
+use bbprof_profile::{Merger, Profile, demangle};
 use bbprof_report::{Style, Verdict, write_interruptible, write_skipped};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,15 +39,23 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
     }
     // Its lines are never cut: each is an exception with its reason.
     let style = Style { width: usize::MAX, colour: args.colour.shows(&std::io::stdout()) };
-    let mut one_by_one =
-        OneByOne { args, images: Images::for_many(&args.input.maps), verdict: Verdict::new(style), written: Ok(()) };
+    let mut one_by_one = OneByOne {
+        args,
+        images: Images::for_many(&args.input.maps),
+        verdict: Verdict::new(style),
+        written: Ok(()),
+        sum: against.is_some().then(Merger::default),
+    };
     let (summed, num_skipped) = each_input(&args.input.profiles, None, false, &mut one_by_one)?;
-    let OneByOne { verdict, written, .. } = one_by_one;
+    let OneByOne { verdict, written, sum, mut images, .. } = one_by_one;
     written?;
     num_damaged += num_skipped;
     summed.tell_twice();
     to_stdout(|out: &mut dyn Write| verdict.finish(out))?;
-    let agrees = against.map_or(Ok(true), |against| compare(args, &against))?;
+    let agrees = match sum.zip(against) {
+        Some((sum, against)) => compare(&images.solve(sum.finish())?, &against)?,
+        None => true,
+    };
     Ok(match (verdict.is_exact() && agrees, num_damaged) {
         (false, _) => Outcome::NotExact,
         (true, 0) => Outcome::Done,
@@ -62,6 +70,8 @@ struct OneByOne<'a> {
     verdict: Verdict,
     /// Where there is no room for it, no input is to blame.
     written: Result<()>,
+    /// Of all of them, where it is to be compared.
+    sum: Option<Merger>,
 }
 
 impl Take for OneByOne<'_> {
@@ -74,6 +84,9 @@ impl Take for OneByOne<'_> {
     }
 
     fn take(&mut self, profile: MergedProfile) -> Result<()> {
+        if let Some(sum) = &mut self.sum {
+            sum.add(profile.clone())?;
+        }
         let profile = self.images.solve(profile)?;
         let now = to_stdout(|out| {
             self.verdict.add(&profile, out)?;
@@ -90,8 +103,8 @@ impl Take for OneByOne<'_> {
 }
 
 /// Compares the sum of the profiles with the sum of the others; whether they agree.
-fn compare(args: &VerifyArgs, against: &Profile) -> Result<bool> {
-    let comparison = Loaded::read(&args.input.profiles, &args.input.maps, false)?.solve()?.compare_with(against);
+fn compare(profile: &Profile, against: &Profile) -> Result<bool> {
+    let comparison = profile.compare_with(against);
     to_stdout(|out| {
         for difference in &comparison.disagreements {
             writeln!(out, "differs: {}: {}", demangle(&difference.symbol), difference.what)?;

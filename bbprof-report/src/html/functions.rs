@@ -140,7 +140,8 @@ impl<'p, 's> Places<'p, 's> {
         });
         FunctionData {
             linkage: match function.linkage() {
-                bbprof_profile::Linkage::External | bbprof_profile::Linkage::Hidden => "external",
+                bbprof_profile::Linkage::External => "external",
+                bbprof_profile::Linkage::Hidden => "hidden",
                 bbprof_profile::Linkage::Internal => "internal",
                 bbprof_profile::Linkage::Comdat => "comdat",
             },

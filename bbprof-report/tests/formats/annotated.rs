@@ -111,9 +111,8 @@ fn functions_that_are_only_inlined_are_found_as_suggested() {
         assert!(error.contains("`bbprof annotate /src/a.cpp`") && error.contains("`bbprof report --copies=a::S::get`"), "{error}");
     }
     let mut found = 0;
-    let write = |out: &mut dyn io::Write| {
-        write_copies(&profile, "a::S::get", 9, PLAIN, &|_, _| None, out).map(|functions| found = functions)
-    };
+    let write =
+        |out: &mut dyn io::Write| write_copies(&profile, "a::S::get", 9, PLAIN, &|_| None, out).map(|functions| found = functions);
     assert!(text(write).contains("in host(int)"));
     assert_eq!(found, 1);
 }

@@ -2,7 +2,7 @@
 
 use crate::example::{PLAIN, profile, text};
 use crate::support::*;
-use bbprof_profile::{CounterMode, EdgeKind, Linkage};
+use bbprof_profile::{CounterMode, EdgeKind, FunctionView, Linkage};
 use bbprof_report::{write_bias, write_copies, write_ledger};
 use unicode_width::UnicodeWidthStr;
 
@@ -62,7 +62,7 @@ instructions     %  executions  in code  copies  function
 ";
     assert_eq!(said, expected);
     let mut found = 0;
-    let size_of = |image: &str, symbol: &str| (image == "/bin/app" && symbol == "s").then_some(99);
+    let size_of = |function: &FunctionView<'_>| (function.image_path() == "/bin/app" && function.symbol() == "s").then_some(99);
     let said = text(|out| {
         found = write_copies(&profile, "s", 10, PLAIN, &size_of, out)?;
         Ok(())
@@ -87,7 +87,7 @@ fn implementations_of_traits_are_named() {
     let said = text(|out| write_ledger(&profile, 10, PLAIN, out));
     assert!(said.ends_with("1+2  <u8 as a::T>::run  a.c:1\n"), "{said}");
     for wanted in ["run", "::run", "<u8 as a::T>::run"] {
-        let said = text(|out| write_copies(&profile, wanted, 10, PLAIN, &|_, _| None, out).map(|found| assert_eq!(found, 1)));
+        let said = text(|out| write_copies(&profile, wanted, 10, PLAIN, &|_| None, out).map(|found| assert_eq!(found, 1)));
         assert!(said.starts_with("<u8 as a::T>::run  a.c:1\n3 copies, "), "{said}");
     }
 }

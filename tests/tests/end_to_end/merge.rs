@@ -36,6 +36,15 @@ fn sums_take_the_place_of_nothing_else() {
     assert_eq!(merge(Path::new("-"), &[&sum]).expect_code(0).stdout, std::fs::read(&sum).unwrap());
 }
 
+/// What came out of a pipe cannot be read again, neither to be compared.
+#[test]
+fn profiles_are_compared_as_they_were_verified() {
+    let (_parcel, run) = profiled();
+    let text = format!("{} verify <(cat {raw}) --against {raw}", tool("bbprof").display(), raw = run.raw.display());
+    let said = Run::new("bash").args(["-c", &text]).ok().text();
+    assert!(said.contains(" edges, 0 differences\n"), "{said}");
+}
+
 /// Run again, it writes the same: its earlier output lies among its inputs, and is none of them; where it is named it is.
 #[test]
 fn into_a_folder_of_inputs() {

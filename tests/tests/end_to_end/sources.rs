@@ -1,6 +1,6 @@
 //! Sources that are not what was compiled, or cannot be read: no report shows another text as the program's.
 
-use bbprof_tests::{Outcome, Parcel, ProfiledRun, Run, Sandbox, tool};
+use bbprof_tests::{Exported, Outcome, Parcel, ProfiledRun, Run, Sandbox, tool};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -48,6 +48,24 @@ fn sources_whose_names_are_no_text() {
     Run::new(folder.join("a")).env("BBPROF_OUT", &raw).ok();
     let annotated = Run::new(tool("bbprof")).arg("annotate").arg(&raw).arg("main").ok();
     assert!(annotated.text().contains("source not shown: the name is not UTF-8"), "{}", annotated.text());
+}
+
+/// Inline functions share counters with others of their names; these have two.
+#[test]
+fn symbols_that_are_no_text() {
+    let sandbox = Sandbox::new("symbols");
+    let text = "#define MADE __attribute__((used, noinline))\n\
+        inline MADE int f(int x) asm(\"f\\xfe\");\ninline MADE int g(int x) asm(\"f\\xff\");\n\
+        inline int f(int x) { return x + 1; }\ninline int g(int x) { return x + 2; }\n\
+        int main() { int sum = f(1); for (volatile int i = 0; i < 100; i++) sum += g(i); return sum == 0; }\n";
+    let source = sandbox.write("a.cpp", text);
+    Run::new(tool("bbprof-c++")).arg("-O1").arg(&source).arg("-o").arg(sandbox.join("a")).ok();
+    let raw = sandbox.join("a.bbraw");
+    Run::new(sandbox.join("a")).env("BBPROF_OUT", &raw).ok();
+    let functions = Exported::of(std::slice::from_ref(&raw)).functions();
+    let entries: Vec<u64> = functions.iter().filter_map(|function| function.value["entries"].as_u64()).collect();
+    assert_eq!(entries.iter().sum::<u64>(), 102, "{entries:?}");
+    assert!(entries.contains(&100), "{entries:?}");
 }
 
 /// The compiler noted what it read: nothing else is the source, and that is, whenever it was written.

@@ -80,6 +80,35 @@ fn a_changed_function_is_named_and_placed_by_estimates() {
     assert!(odd.contains("changed since the profile"), "{odd}");
 }
 
+/// What the profile's missing map left out is there the next time.
+#[test]
+fn weights_are_looked_for_again_where_some_were_missing() {
+    let sandbox = Sandbox::new("missing-weights");
+    let folder = sandbox.path().join("runs");
+    std::fs::create_dir(&folder).unwrap();
+    let source = sandbox.write("a.c", BEFORE);
+    let build = |name: &str, options: &[&str]| {
+        Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).args(options).arg(&source).args(["-o", name]).ok();
+        let raw = sandbox.join(name).with_extension("bbraw");
+        Run::new(sandbox.join(name)).env("BBPROF_OUT", &raw).ok();
+        raw
+    };
+    let other = sandbox.write("other.c", "int main(void) { return 0; }\n");
+    Run::new(tool("bbprof-cc")).arg(other).arg("-o").arg(sandbox.join("other")).ok();
+    Run::new(sandbox.join("other")).env("BBPROF_OUT", folder.join("other.bbraw")).ok();
+    std::fs::rename(build("first", &[]), folder.join("first.bbraw")).unwrap();
+    let (map, hidden) = (sandbox.join("first.bbmap"), sandbox.join("hidden"));
+    let by_profile = format!("--bbprof-weights={}", folder.display());
+    let placed = |name: &str| Run::new(tool("bbprof")).arg("report").arg(build(name, &[&by_profile])).ok().text();
+    std::fs::rename(&map, &hidden).unwrap();
+    // The `main` of the other program is all that is known then.
+    let without = placed("without");
+    assert!(without.contains("in 0 functions; 1 changed since"), "{without}");
+    std::fs::rename(&hidden, &map).unwrap();
+    let with = placed("with");
+    assert!(with.contains("by an earlier profile in 3 functions"), "{with}");
+}
+
 /// Of two instantiations of `keep` one ran. `area` is renamed by the hash of its module, in which another function changes.
 #[test]
 fn functions_that_did_not_run_or_were_renamed_have_not_changed() {
