@@ -25,6 +25,6 @@ mod validate;
 
 pub use body::{
     Alias, CallSite, Callee, Checksum, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, Module, Node,
-    PATH_ARRAYS, PATH_LIMITS, Paths, Site, Skipped, StringId, WeightSource,
+    PATH_ARRAYS, PATH_LIMITS, Paths, Scope, Site, Skipped, StringId, WeightSource,
 };
 pub use header::{ArrayHeader, Header, MAGIC, Manifest, Storage, VERSION, split};

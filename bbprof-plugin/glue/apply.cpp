@@ -98,7 +98,7 @@ private:
         Do(Place.position == 0 ? Start(Flat.Blocks[Place.block], Place.block == 0) : before(Flat, Place), Step, nullptr);
         break;
       case BBPROF_PLACE_END:
-        Do(inFrontOfTailCall(terminator(Flat, Place.block)), Step, nullptr);
+        Do(Returns->placeFor(terminator(Flat, Place.block)), Step, nullptr);
         break;
       case BBPROF_PLACE_LANDING: {
         PHINode *Came = came(Flat, Place, Word);
@@ -114,11 +114,10 @@ private:
       }
     }
     // Behind what the calling blocks do themselves, and in the order of the returning block.
-    for (const SharedReturn &Shared : Returns)
-      for (auto Kind : {BBPROF_PLACE_BEFORE, BBPROF_PLACE_END})
-        for (const BbprofPathStep &Step : ArrayRef(Function.path_steps, Function.num_path_steps))
-          if (Step.place.kind == Kind && Flat.Blocks[Step.place.block] == Shared.Returning)
-            Do(Shared.Call, Step, nullptr);
+    for (auto Kind : {BBPROF_PLACE_BEFORE, BBPROF_PLACE_END})
+      for (const BbprofPathStep &Step : ArrayRef(Function.path_steps, Function.num_path_steps))
+        if (Step.place.kind == Kind)
+          Returns->forEachOf(Flat.Blocks[Step.place.block], [&](CallInst *Call) { Do(Call, Step, nullptr); });
     Register.promote();
   }
 
@@ -153,7 +152,7 @@ private:
       Flat.Blocks[0] = EntryStart->getParent();
     }
     HoldsAddresses = Function.holds_addresses != 0;
-    Returns = Flat.SharedReturns;
+    Returns = &Flat.Returns;
     TightLoops.clear();
     for (const BbprofTightLoop &Tight : ArrayRef(Flat.TightLoopViews)) {
       LoopRegisters &Made = TightLoops.emplace_back(Word, Flat.Blocks[Tight.header]);
@@ -182,7 +181,7 @@ private:
     for (LoopRegisters &Tight : TightLoops)
       Tight.close([&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
     LoopRegisters::promote(TightLoops);
-    returnBehind(Returns);
+    Returns->returnBehind();
   }
 
   // What we keep in a variable lives on across __builtin_setjmp, also where control has passed its last use before it comes back. Of setjmp code
@@ -267,18 +266,10 @@ private:
 
   void increment(Instruction *Before, uint32_t Counter, Value *Amount) {
     BasicBlock *Block = Before->getParent();
-    incrementAt(inFrontOfTailCall(Before), fromBase(Counter), Amount);
+    incrementAt(Returns->placeFor(Before), fromBase(Counter), Amount);
     // What a phi feeds there comes by other edges.
     if (!Amount)
-      for (const SharedReturn &Shared : Returns)
-        if (Shared.Returning == Block)
-          incrementAt(Shared.Call, fromBase(Counter), nullptr);
-  }
-
-  Instruction *inFrontOfTailCall(Instruction *Before) const {
-    for (const SharedReturn &Shared : Returns)
-      Before = Shared.placeFor(Before);
-    return Before;
+      Returns->forEachOf(Block, [&](CallInst *Call) { incrementAt(Call, fromBase(Counter), nullptr); });
   }
 
   Constant *fromBase(uint32_t Counter) { return ConstantInt::getSigned(Word, int64_t(Counter) - BaseCounter); }
@@ -342,7 +333,7 @@ private:
   SmallVector<LoopRegisters, 4> TightLoops;
   // They hold what addresses are made with, not counters.
   bool HoldsAddresses = false;
-  ArrayRef<SharedReturn> Returns;
+  const SharedReturns *Returns = nullptr;
 };
 
 } // namespace

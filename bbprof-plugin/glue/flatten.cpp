@@ -339,7 +339,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
     return;
   }
   if (isOptimized(F))
-    Flat.SharedReturns = sharedReturns(F);
+    Flat.Returns = SharedReturns(F);
   auto &Frequencies = FAM.getResult<BlockFrequencyAnalysis>(F);
   BlockPositions.clear();
   for (BasicBlock &Block : F) {
@@ -401,7 +401,7 @@ void FlatModule::flattenCall(FlatFunction &Flat, const CallBase &Call, uint32_t 
   if (const auto *Plain = dyn_cast<CallInst>(&Call)) {
     if ((Call.doesNotReturn() && isa_and_nonnull<UnreachableInst>(nextCounted(Call))) || endsInTailCall(*Plain))
       Out.flags |= BBPROF_CALL_ENDS_FUNCTION;
-    if (any_of(Flat.SharedReturns, [&](const SharedReturn &Shared) { return Shared.Call == &Call; }))
+    if (Flat.Returns.hasCall(Call))
       Out.flags |= BBPROF_CALL_RETURNS_BY_OTHER;
   }
   if (isa<IntrinsicInst>(Call)) {

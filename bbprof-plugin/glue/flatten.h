@@ -33,7 +33,7 @@ struct FlatFunction {
   std::vector<BbprofCall> Calls;
   std::vector<BbprofSuccessor> Successors;
   llvm::SmallVector<CountedLoop, 4> CountedLoops;
-  llvm::SmallVector<SharedReturn, 4> SharedReturns;
+  SharedReturns Returns;
   std::vector<BbprofLoop> LoopViews;
   std::vector<BbprofTightLoop> TightLoopViews;
   std::vector<uint32_t> LoopBlocks;

@@ -123,8 +123,7 @@ static void makeLanding(FlatFunction &Flat, const BbprofPlace &Place) {
   if (Place.kind != BBPROF_PLACE_LANDING)
     return;
   BasicBlock *Target = target(Flat, Place);
-  auto Returns = [&](const SharedReturn &Shared) { return Shared.Returning == Target; };
-  if (any_of(Flat.SharedReturns, Returns))
+  if (Flat.Returns.hasReturning(Target))
     return;
   if (BasicBlock *Rest = partFromLanding(*Target))
     std::replace(Flat.Blocks.begin(), Flat.Blocks.end(), Target, Rest);

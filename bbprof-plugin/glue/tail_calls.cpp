@@ -114,20 +114,30 @@ static bool returnsCall(const ReturnInst &Return, const BasicBlock &From, const 
   return FromHere == &Call ? isAssumedBeside(Call, Chosen) && widensAlike(*Return.getFunction(), Call) : isa<UndefValue>(FromHere) && Call.use_empty();
 }
 
-SmallVector<SharedReturn, 4> sharedReturns(Function &F) {
-  SmallVector<SharedReturn, 4> Found;
+SharedReturns::SharedReturns(Function &F) {
   if (F.getFnAttribute("disable-tail-calls").getValueAsBool())
-    return Found;
+    return;
   for (BasicBlock &Block : F)
     if (ReturnInst *Return = onlyReturn(Block))
       for (BasicBlock *From : predecessors(&Block))
-        if (CallInst *Call = lastTailCall(*From); Call && returnsCall(*Return, *From, *Call))
-          Found.push_back({Call, &Block});
-  return Found;
+        if (CallInst *Call = lastTailCall(*From); Call && returnsCall(*Return, *From, *Call)) {
+          All.push_back({Call, &Block});
+          Calls.insert(Call);
+          Returning.insert(&Block);
+        }
 }
 
-void returnBehind(ArrayRef<SharedReturn> Calls) {
-  for (const SharedReturn &Shared : Calls) {
+Instruction *SharedReturns::placeFor(Instruction *Before) const {
+  if (All.empty() || !Before->isTerminator())
+    return Before;
+  for (Instruction *Last = Before->getPrevNode(); Last; Last = Last->getPrevNode())
+    if (const auto *Call = dyn_cast<CallBase>(Last); Call && hasCall(*Call))
+      return Last;
+  return Before;
+}
+
+void SharedReturns::returnBehind() const {
+  for (const SharedReturn &Shared : All) {
     FoldReturnIntoUncondBranch(cast<ReturnInst>(Shared.Returning->getTerminator()), Shared.Returning, Shared.Call->getParent());
     if (pred_empty(Shared.Returning) && !Shared.Returning->hasAddressTaken())
       Shared.Returning->eraseFromParent();

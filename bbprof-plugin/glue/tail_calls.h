@@ -2,6 +2,7 @@
 #ifndef BBPROF_TAIL_CALLS_H
 #define BBPROF_TAIL_CALLS_H
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Instructions.h"
 
@@ -16,17 +17,36 @@ bool endsInTailCall(const llvm::CallInst &Call);
 struct SharedReturn {
   llvm::CallInst *Call;
   llvm::BasicBlock *Returning;
-
-  // Where its block may count: in front of the call, but for what stands there already.
-  llvm::Instruction *placeFor(llvm::Instruction *Before) const {
-    return Before == Call->getParent()->getTerminator() ? Call : Before;
-  }
 };
 
-llvm::SmallVector<SharedReturn, 4> sharedReturns(llvm::Function &F);
+// Those of a function, of which a switch may have thousands.
+class SharedReturns {
+public:
+  SharedReturns() = default;
+  explicit SharedReturns(llvm::Function &F);
 
-// Gives each of these calls its own return, when all counters are in place.
-void returnBehind(llvm::ArrayRef<SharedReturn> Calls);
+  bool hasCall(const llvm::CallBase &Call) const { return Calls.contains(&Call); }
+  bool hasReturning(const llvm::BasicBlock *Block) const { return Returning.contains(Block); }
+
+  // In their order, those that a block returns for.
+  template <typename DoFn> void forEachOf(const llvm::BasicBlock *Block, DoFn Do) const {
+    if (hasReturning(Block))
+      for (const SharedReturn &Shared : All)
+        if (Shared.Returning == Block)
+          Do(Shared.Call);
+  }
+
+  // Where a block that ends in such a call may count: in front of the call, but for what stands there already.
+  llvm::Instruction *placeFor(llvm::Instruction *Before) const;
+
+  // Gives each of these calls its own return, when all counters are in place.
+  void returnBehind() const;
+
+private:
+  llvm::SmallVector<SharedReturn, 4> All;
+  llvm::SmallPtrSet<const llvm::CallBase *, 4> Calls;
+  llvm::SmallPtrSet<const llvm::BasicBlock *, 4> Returning;
+};
 
 } // namespace bbprof
 

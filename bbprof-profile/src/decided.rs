@@ -19,7 +19,7 @@ pub(crate) fn decided(function: FunctionView<'_>, own: Instance, visited: &[u32]
     }
     let column = |node: u32| {
         let last = function.manifest.nodes[node as usize].last_location?;
-        let location = &function.module.locations[last.0 as usize];
+        let location = function.module.location(last);
         (instance(location) == own).then_some(location.column)
     };
     let deciding: BTreeSet<u32> = visited.iter().chain(jumps).copied().filter(decides).collect();

@@ -28,7 +28,7 @@ impl<'p> FunctionView<'p> {
     /// What a location of its module says.
     #[must_use]
     pub fn frame(self, location: LocationId) -> Frame<'p> {
-        let location = &self.module.locations[location.0 as usize];
+        let location = self.module.location(location);
         Frame {
             function: self.module.string(location.function),
             function_file: self.file_of(location.function_file),

@@ -4,9 +4,10 @@
 
 use crate::arrivals::Flow;
 use crate::generic_name::{source_name, without_turbofish};
-use crate::scopes::{Scope, inlined_copies, ways_on};
+use crate::scopes::{inlined_copies, ways_on};
 use crate::view::FunctionView;
 use crate::{FileId, Profile, demangle};
+use bbprof_format::manifest::Scope;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -122,8 +123,8 @@ fn copies_in(function: FunctionView<'_>) -> Vec<(Key, Named<'_>)> {
     let mut work: BTreeMap<Option<Scope>, Work> = BTreeMap::new();
     work.entry(None).or_default();
     let scope_of = |id: bbprof_format::manifest::LocationId| {
-        let location = &function.module.locations[id.0 as usize];
-        location.inlined_at.map(|_| (location.function, location.inlined_at))
+        let location = function.module.location(id);
+        location.inlined_at.map(|_| location.scope())
     };
     for (node, count) in manifest.nodes.iter().zip(&function.counts.nodes) {
         let mut add = |scope, instructions: u64| {

@@ -1,9 +1,8 @@
 //! What nodes have of a line: its code, only a jump, or what leads to it.
 
 use crate::arrivals::{Belongs, Flow};
-use crate::scopes::Scope;
 use crate::view::FunctionView;
-use bbprof_format::manifest::{Location, LocationId, StringId};
+use bbprof_format::manifest::{Location, LocationId, Scope, StringId};
 
 /// A line of a file, in this scope.
 pub(crate) type Instance = (Scope, StringId, u32);
@@ -25,7 +24,7 @@ pub(crate) enum Part {
 
 /// The instance of a line that a location belongs to.
 pub(crate) fn instance(location: &Location) -> Instance {
-    ((location.function, location.inlined_at), location.file, location.line)
+    (location.scope(), location.file, location.line)
 }
 
 /// The location of the jump that ends a node, when no other instruction of the node has it; and whether it is a loop's way back. Such jumps are code where they
@@ -47,7 +46,7 @@ pub(crate) fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Op
 /// Whether a node has nothing of the line but the jump that ends it.
 pub(crate) fn only_jumps(function: FunctionView<'_>, own: Instance, position: u32) -> bool {
     let node = &function.manifest.nodes[position as usize];
-    let is_own = |id: LocationId| instance(&function.module.locations[id.0 as usize]) == own;
+    let is_own = |id: LocationId| instance(function.module.location(id)) == own;
     let instructions: u32 = node.locations.iter().filter(|(id, _)| is_own(*id)).map(|(_, number)| *number).sum();
     instructions == 1 && node.last_location.is_some_and(is_own)
 }
@@ -57,9 +56,8 @@ pub(crate) fn only_jumps(function: FunctionView<'_>, own: Instance, position: u3
 /// which may have the line of the body's end, from its head.
 pub(crate) fn leaves(function: FunctionView<'_>, flow: &Flow, node: u32, (scope, file, line): Instance) -> bool {
     let lines = |node: u32| {
-        let ids = function.manifest.nodes[node as usize].locations.iter().map(|(id, _)| &function.module.locations[id.0 as usize]);
-        ids.filter(|location| (location.function, location.inlined_at) == scope && location.file == file)
-            .map(|location| location.line)
+        let ids = function.manifest.nodes[node as usize].locations.iter().map(|(id, _)| function.module.location(*id));
+        ids.filter(|location| location.scope() == scope && location.file == file).map(|location| location.line)
     };
     let decides = |from: Option<u32>| from.filter(|from| flow.only_target(*from).is_none());
     let mut sources = flow.sources(node);
@@ -94,8 +92,7 @@ pub(crate) fn lines_within(function: FunctionView<'_>, node: u32, own: Instance)
 
 /// The same of one location.
 pub(crate) fn line_within(function: FunctionView<'_>, id: LocationId, (scope, file, _): Instance) -> u32 {
-    let place = |id: LocationId| &function.module.locations[id.0 as usize];
-    let mut places = std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place));
-    let own = places.find(|location| (location.function, location.inlined_at) == scope && location.file == file);
+    let mut places = function.module.inline_chain(id);
+    let own = places.find(|location| location.scope() == scope && location.file == file);
     own.map_or(0, |location| location.line)
 }

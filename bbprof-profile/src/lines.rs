@@ -7,13 +7,14 @@
 use crate::arrivals::Flow;
 use crate::line_parts::{Instance, Part, instance, jump};
 use crate::parted::WaysOn;
-use crate::scopes::{InlinedCopy, Scope, inlined_copies, own_scope, ways_on};
+use crate::scopes::{InlinedCopy, inlined_copies, own_scope, ways_on};
 use crate::silent_copies::leave_out;
 use crate::source_branches::{BranchKey, BranchSums, CopyBranch, Outcome, branches_in};
 use crate::test_harness::made_to_run_tests;
 use crate::view::FunctionView;
 use crate::visits::{Place, Visits, Whose};
 use crate::{FileId, Profile};
+use bbprof_format::manifest::Scope;
 use bbprof_format::{is_lambda_invoker, is_thunk};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,7 +148,7 @@ fn scopes_within(function: FunctionView<'_>, is_wanted: impl Fn(Option<FileId>, 
     let wanted: BTreeSet<Scope> = copies.iter().filter(|(_, copy)| is_wanted(copy)).map(|(scope, _)| *scope).collect();
     let around = |(_, inlined_at): &Scope| {
         let call = &function.module.locations[(*inlined_at)?.0 as usize];
-        Some((call.function, call.inlined_at))
+        Some(call.scope())
     };
     let is_within = |scope: &Scope| std::iter::successors(Some(*scope), around).any(|scope| wanted.contains(&scope));
     copies.into_keys().filter(|scope| !wanted.is_empty() && is_within(scope)).collect()
@@ -216,14 +217,14 @@ impl<'p> FunctionLines<'p> {
             walked.clear();
             let jump = jump(function, flow, position);
             for (id, instructions) in &node.locations {
-                let location = &function.module.locations[id.0 as usize];
+                let location = function.module.location(*id);
                 let executed = u128::from(*instructions) * u128::from(*count);
                 let part = jump.filter(|(jump, _)| jump == id).map_or(Part::Code, |(_, part)| part);
                 places.push(Place { instance: instance(location), node: position, part, executed });
                 let mut outer = location.inlined_at;
                 while let Some(id) = outer.filter(|id| !walked.contains(id)) {
                     walked.push(id);
-                    let call = &function.module.locations[id.0 as usize];
+                    let call = function.module.location(id);
                     if call.line > 0 {
                         places.push(Place { instance: instance(call), node: position, part: Part::Guest, executed: 0 });
                     }
@@ -266,9 +267,9 @@ impl<'p> FunctionLines<'p> {
         let module = function.module;
         let mut own_last_line = manifest.line;
         for (id, _) in manifest.nodes.iter().flat_map(|node| &node.locations) {
-            let mut location = &module.locations[id.0 as usize];
+            let mut location = module.location(*id);
             while let Some(outer) = location.inlined_at {
-                location = &module.locations[outer.0 as usize];
+                location = module.location(outer);
             }
             if Some(location.file) == manifest.file {
                 own_last_line = own_last_line.max(location.line);
@@ -299,7 +300,7 @@ fn forwards(function: FunctionView<'_>) -> bool {
     let has_own_line = || {
         let mut ids = function.manifest.nodes.iter().flat_map(|node| &node.locations);
         ids.any(|(id, _)| {
-            let location = &function.module.locations[id.0 as usize];
+            let location = function.module.location(*id);
             location.inlined_at.is_none() && location.line > 0
         })
     };

@@ -5,20 +5,15 @@ use crate::line_parts::Instance;
 use crate::parted::WaysOn;
 use crate::turned;
 use crate::view::FunctionView;
-use bbprof_format::manifest::{Location, LocationId, StringId};
+use bbprof_format::manifest::{Location, Scope};
 use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A source function, and where it is inlined.
-pub(crate) type Scope = (StringId, Option<LocationId>);
-
 /// That of a function's own code. Debug information goes by the name that the function had before ThinLTO or a specialisation renamed it.
 pub(crate) fn own_scope(function: FunctionView<'_>) -> Scope {
-    let place = |id: LocationId| &function.module.locations[id.0 as usize];
     let first = function.manifest.nodes.iter().flat_map(|node| &node.locations).next();
-    let outermost =
-        first.and_then(|(id, _)| std::iter::successors(Some(place(*id)), |location| location.inlined_at.map(place)).last());
+    let outermost = first.and_then(|(id, _)| function.module.inline_chain(*id).last());
     (outermost.map_or(function.manifest.symbol, |location| location.function), None)
 }
 
@@ -43,8 +38,8 @@ impl InlinedCopy<'_> {
         if !flow.is_complete() {
             return crate::visits::hottest(function, &self.nodes);
         }
-        let scope = (self.location.function, self.location.inlined_at);
-        let is_own = |location: &Location| (location.function, location.inlined_at) == scope;
+        let scope = self.location.scope();
+        let is_own = |location: &Location| location.scope() == scope;
         let mut nodes = self.nodes.clone();
         let blank = flow.add_blank_between(&mut nodes);
         let is_blank = |node: u32| blank.binary_search(&node).is_ok();
@@ -52,8 +47,7 @@ impl InlinedCopy<'_> {
         let begins = flow.entered_from_elsewhere(&nodes);
         let goes_on = |to: u32| is_blank(to) || begins.binary_search(&to).is_err();
         let is_inner = |from, to| if is_blank(from) { goes_on(to) } else { is_within(function, from, is_own) };
-        let place = |id: LocationId| &function.module.locations[id.0 as usize];
-        let is_within = |id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place)).any(is_own);
+        let is_within = |id| function.module.inline_chain(id).any(is_own);
         let bodies = turned::bodies(function, flow, &self.nodes, is_within, |_| false);
         flow.arrivals_but(&nodes, &[], &bodies, |way| ways_on.is_some_and(|ways| ways.contains(way.from, way.to)))
             + flow.turns(&nodes, &bodies, is_inner)
@@ -63,10 +57,9 @@ impl InlinedCopy<'_> {
 /// Whether all that is known of the node's code stands in places like this, or in what is inlined there. A loop of such nodes is one of the function that is
 /// inlined; a loop around it has code of others.
 pub(crate) fn is_within(function: FunctionView<'_>, node: u32, is_place: impl Fn(&Location) -> bool) -> bool {
-    let place = |id: LocationId| &function.module.locations[id.0 as usize];
     let node = &function.manifest.nodes[node as usize];
     let mut own = node.locations.iter().map(|(id, _)| *id).chain(node.last_location);
-    own.all(|id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place)).any(&is_place))
+    own.all(|id| function.module.inline_chain(id).any(&is_place))
 }
 
 /// All inlined copies in a function; a copy holds what is inlined into it.
@@ -74,14 +67,14 @@ pub(crate) fn inlined_copies(function: FunctionView<'_>) -> BTreeMap<Scope, Inli
     let mut copies: BTreeMap<Scope, InlinedCopy<'_>> = BTreeMap::new();
     for (position, node) in (0..).zip(&function.manifest.nodes) {
         for (id, _) in &node.locations {
-            let mut location = &function.module.locations[id.0 as usize];
+            let mut location = function.module.location(*id);
             while let Some(outer) = location.inlined_at {
-                let scope = (location.function, location.inlined_at);
+                let scope = location.scope();
                 let copy = copies.entry(scope).or_insert_with(|| InlinedCopy { location, nodes: Vec::new() });
                 if copy.nodes.last() != Some(&position) {
                     copy.nodes.push(position);
                 }
-                location = &function.module.locations[outer.0 as usize];
+                location = function.module.location(outer);
             }
         }
     }
@@ -112,17 +105,15 @@ pub(crate) fn ways_on(
 
 /// Whether a copy holds what several had in common, and the optimiser merged: LLVM knows no line for the calls in which they differ.
 fn is_common(function: FunctionView<'_>, (_, call): Scope) -> bool {
-    let place = |id: LocationId| &function.module.locations[id.0 as usize];
-    std::iter::successors(call.map(place), |location| location.inlined_at.map(place)).any(|call| call.line == 0)
+    call.is_some_and(|call| function.module.inline_chain(call).any(|call| call.line == 0))
 }
 
 /// Those to one copy. Its executions may have begun in these `parts` of copies of the same function, itself among them.
 fn ways_on_to(function: FunctionView<'_>, flow: &Flow, copy: &InlinedCopy<'_>, parts: &[(&Scope, &InlinedCopy<'_>)]) -> WaysOn {
-    let place = |id: LocationId| &function.module.locations[id.0 as usize];
-    let chain = |id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place));
+    let chain = |id| function.module.inline_chain(id);
     // Of most copies nothing more is asked.
     let scopes: LazyCell<BTreeSet<Scope>, _> = LazyCell::new(|| parts.iter().map(|(scope, _)| **scope).collect());
-    let is_of_parts = |location: &Location| scopes.contains(&(location.function, location.inlined_at));
+    let is_of_parts = |location: &Location| scopes.contains(&location.scope());
     let within = |id| {
         let depth = chain(id).position(is_of_parts)?;
         Some(chain(id).take(depth + 1).map(|location| (location.function, location.file, location.line, location.column)).collect())

@@ -71,7 +71,7 @@ fn ran<'i>(table: &LineTable, idle: &'i BTreeMap<Source, Vec<FunctionView<'_>>>)
 /// The lines of a function's own code, each with its nodes.
 fn own_lines(function: FunctionView<'_>) -> BTreeMap<(FileId, u32), Vec<u32>> {
     let place = |id: &LocationId| {
-        let location = &function.module.locations[id.0 as usize];
+        let location = function.module.location(*id);
         let file = function.file_of(location.file).filter(|_| location.inlined_at.is_none() && location.line > 0)?;
         Some((file, location.line))
     };

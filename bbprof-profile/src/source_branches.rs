@@ -7,11 +7,11 @@
 
 use crate::arrivals::Flow;
 use crate::branches::{Branch, branches_of};
-use crate::scopes::{Scope, own_scope};
+use crate::scopes::own_scope;
 use crate::source_name;
 use crate::view::FunctionView;
 use crate::{BlockEdge, FileId};
-use bbprof_format::manifest::{EdgeKind, LocationId, StringId};
+use bbprof_format::manifest::{EdgeKind, LocationId, Scope, StringId};
 use bbprof_format::{Digest, demangle};
 use std::collections::{BTreeMap, HashMap};
 
@@ -81,8 +81,8 @@ pub(crate) fn branches_in<'p>(function: FunctionView<'p>, flow: &Flow, is_wanted
     let mut alike: BTreeMap<(Scope, StringId, BranchKey), u32> = BTreeMap::new();
     for branch in branches_of(function, flow) {
         let Some(((file, line), location)) = branch.place.zip(branch.location) else { continue };
-        let location = &function.module.locations[location.0 as usize];
-        let scope = (location.function, location.inlined_at);
+        let location = function.module.location(location);
+        let scope = location.scope();
         if !is_wanted(&scope) {
             continue;
         }
@@ -117,8 +117,8 @@ fn tell_apart(function: FunctionView<'_>, flow: &Flow, branch: &Branch<'_>, scop
         if let Some((by, first)) = told_by(function, flow, branch, scope) {
             return Told { by, scope, called_at, first };
         }
-        let Some(call) = scope.1.map(|call| &function.module.locations[call.0 as usize]) else { break };
-        scope = (call.function, call.inlined_at);
+        let Some(call) = scope.1.map(|call| function.module.location(call)) else { break };
+        scope = call.scope();
         called_at = (call.line, call.column);
     }
     let by = ToldBy::Order(function.manifest.shape);
@@ -149,10 +149,9 @@ fn leads_to(function: FunctionView<'_>, flow: &Flow, block: u32, (symbol, inline
         }
         node = flow.only_target(node as u32)? as usize;
     }
-    let place = |id: LocationId| &function.module.locations[id.0 as usize];
     let in_scope = |id: &LocationId| {
-        let mut places = std::iter::successors(Some(place(*id)), |location| location.inlined_at.map(place));
-        places.find(|location| location.line > 0 && (location.function, location.inlined_at) == (symbol, inlined_at))
+        let mut places = function.module.inline_chain(*id);
+        places.find(|location| location.line > 0 && location.scope() == (symbol, inlined_at))
     };
     let located = nodes[node].locations.iter().filter_map(|(id, _)| in_scope(id));
     located.map(|location| (location.line, location.column)).min()

@@ -3,18 +3,18 @@
 //! Optimised, the closure is inlined into what makes a pointer to a function of it (`FnOnce::call_once`), and the test into the closure; of what looks at
 //! the test's result (`assert_test_result`) nothing may be left. There, a closure that calls the function it is named after is told by that.
 
-use crate::scopes::{Scope, own_scope};
+use crate::scopes::own_scope;
 use crate::view::FunctionView;
 use bbprof_format::demangle;
-use bbprof_format::manifest::{Callee, LocationId};
+use bbprof_format::manifest::{Callee, LocationId, Scope};
 use std::collections::BTreeSet;
 
 /// The parts of a function that were made to run tests: its own code, or some of its inlined `copies`.
 pub(crate) fn made_to_run_tests<'a>(function: FunctionView<'_>, copies: impl Iterator<Item = &'a Scope>) -> BTreeSet<Scope> {
     let module = function.module;
     let scope_at = |id: LocationId| {
-        let location = &module.locations[id.0 as usize];
-        (location.function, location.inlined_at)
+        let location = module.location(id);
+        location.scope()
     };
     let own = own_scope(function);
     let inlined = copies.filter_map(|(callee, at)| Some((*callee, scope_at((*at)?))));

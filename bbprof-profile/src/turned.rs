@@ -22,7 +22,7 @@ pub(crate) fn bodies(
     }
     let place = |node: u32| -> Option<(Instance, u32)> {
         let last = function.manifest.nodes[node as usize].last_location.filter(|_| flow.only_target(node).is_none())?;
-        let location = &function.module.locations[last.0 as usize];
+        let location = function.module.location(last);
         Some((instance(location), location.column))
     };
     let mut places: Vec<(Instance, u32)> = nodes.iter().filter_map(|node| place(*node)).collect();

@@ -277,7 +277,7 @@ impl<'p> BlockView<'p> {
         let mut seen = HashSet::new();
         for (node, _) in self.nodes() {
             for (id, _) in &node.locations {
-                let location = &self.function.module.locations[id.0 as usize];
+                let location = self.function.module.location(*id);
                 if let Some(file) = self.function.file_of(location.file) {
                     let position = (file, location.line, location.column);
                     if seen.insert(position) {

@@ -18,10 +18,10 @@ use crate::decided::decided;
 use crate::line_parts::{Instance, Part, instance, leaves, line_within, only_jumps, stands_behind};
 use crate::parted::WaysOn;
 use crate::reach::{behind_landing_pads, lost, reached};
-use crate::scopes::{Scope, is_within};
+use crate::scopes::is_within;
 use crate::turned;
 use crate::view::FunctionView;
-use bbprof_format::manifest::{Function, Location, LocationId};
+use bbprof_format::manifest::{Function, Location, LocationId, Scope};
 use std::collections::BTreeMap;
 
 /// A node that is part of an instance of a line.
@@ -208,8 +208,7 @@ impl<'p> Visits<'p> {
         let is_guest = |node: u32| nodes.guests.binary_search(&node).is_ok();
         let is_blank = |node: u32| blank.binary_search(&node).is_ok();
         let module = function.module;
-        let is_called_here =
-            |location: &Location| location.inlined_at.is_some_and(|call| instance(&module.locations[call.0 as usize]) == own);
+        let is_called_here = |location: &Location| location.inlined_at.is_some_and(|call| instance(module.location(call)) == own);
         // As where an inlined copy is executed.
         let begins = flow.entered_from_elsewhere(&reached);
         let is_inner = |from, to| match (is_guest(to), is_blank(to)) {
@@ -225,12 +224,12 @@ impl<'p> Visits<'p> {
         if self.ways_on.is_empty() || self.nodes.guests.binary_search(&way.at).is_err() {
             return false;
         }
-        let place = |id: LocationId| &self.function.module.locations[id.0 as usize];
+        let place = |id: LocationId| self.function.module.location(id);
         let ids = self.function.manifest.nodes[way.at as usize].locations.iter().map(|(id, _)| *id);
-        let scopes = ids.flat_map(|id| std::iter::successors(Some(place(id)), |location| location.inlined_at.map(place)));
+        let scopes = ids.flat_map(|id| self.function.module.inline_chain(id));
         let mut called = scopes
             .filter(|location| location.inlined_at.is_some_and(|call| instance(place(call)) == own))
-            .map(|location| (location.function, location.inlined_at))
+            .map(|location| location.scope())
             .peekable();
         called.peek().is_some() && called.all(|scope| self.ways_on.get(&scope).is_some_and(|ways| ways.stays(way.from, way.to)))
     }
@@ -239,8 +238,7 @@ impl<'p> Visits<'p> {
     fn bodies(&self, visited: &[u32], own: Instance, flow: &Flow) -> Vec<u32> {
         let function = self.function;
         let is_own = |id| line_within(function, id, own) == own.2;
-        let mut bodies =
-            turned::bodies(function, flow, visited, is_own, |id| instance(&function.module.locations[id.0 as usize]) == own);
+        let mut bodies = turned::bodies(function, flow, visited, is_own, |id| instance(function.module.location(id)) == own);
         bodies.extend(visited.iter().filter(|node| turned::is_body_before(function, flow, **node, own)));
         bodies.sort_unstable();
         bodies

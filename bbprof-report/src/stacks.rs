@@ -21,10 +21,11 @@ pub(crate) type Stacks = BTreeMap<Vec<StackFrame>, u128>;
 pub(crate) fn stacks(profile: &Profile) -> Vec<(&str, Stacks)> {
     let mut names = Demangled::default();
     let mut images: Vec<(&str, Stacks)> = profile.image_paths().map(|path| (path, Stacks::new())).collect();
+    let builds: Vec<_> = profile.image_builds().map(|(_, build_id, _)| build_id).collect();
     let mut image = 0;
     for function in profile.functions().filter(|function| function.is_executed()) {
         // Functions come by image; two images may have one path.
-        while images[image].0 != function.image_path() {
+        while builds[image] != function.build_id() {
             image += 1;
         }
         for (location, instructions) in function.instructions_by_location() {

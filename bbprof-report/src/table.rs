@@ -123,7 +123,8 @@ fn fitted(text: &str, width: usize) -> String {
     if text.width() <= width {
         return cut_middle(text, width);
     }
-    if let Some((name, _place)) = text.rsplit_once("  ") {
+    // Paths may have two spaces in them, and begin with none.
+    if let Some((name, _place)) = text.split_once("  ").filter(|_| !text.starts_with('/')) {
         return cut_middle(name, width);
     }
     let ends = text.match_indices('/').map(|(at, _)| &text[at..]);
@@ -196,6 +197,7 @@ mod tests {
             ("a_name_of_some_length  f.c:1", "a_name_of_some_length"),
             ("a_name_that_is_too_long_for_this  f.c:1", "a_name_tha..._for_this"),
             ("/code/someone/src/deep/er/file.c:12", ".../deep/er/file.c:12"),
+            ("/code/a folder/of  two/spaces/f.c:1", ".../spaces/f.c:1"),
             ("/registry/regex-syntax-0.8/src/lib.rs", "...ntax-0.8/src/lib.rs"),
             ("/code/a_file_whose_name_is_too_long.c:7", "/code/a_fi..._long.c:7"),
         ] {

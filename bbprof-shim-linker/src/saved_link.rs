@@ -254,7 +254,32 @@ fn copy_to(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, to).map(drop)
 }
 
-/// In single quotes.
+/// In single quotes. The script is text: of a word that is none, `printf` makes the bytes (POSIX: `%b`).
 fn quoted(text: &OsStr) -> String {
-    format!("'{}'", text.to_string_lossy().replace('\'', "'\\''"))
+    let in_quotes = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    if let Some(text) = text.to_str() {
+        return in_quotes(text);
+    }
+    let part = |chunk: std::str::Utf8Chunk<'_>| {
+        let rest: String = chunk.invalid().iter().map(|byte| format!("\\0{byte:03o}")).collect();
+        chunk.valid().replace('\\', "\\\\") + &rest
+    };
+    format!("\"$(printf %b {})\"", in_quotes(&text.as_bytes().utf8_chunks().map(part).collect::<String>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::Command;
+
+    #[test]
+    fn a_shell_reads_words_as_they_were() {
+        for bytes in [&b"a b"[..], b"it's", b"\\n\xff'\\x\xc3 9", b"gr\xc3\xb6\xdfe"] {
+            let command = format!("printf %s {}", quoted(OsStr::from_bytes(bytes)));
+            let output = Command::new("sh").args(["-c", &command]).output().expect("sh runs");
+            assert_eq!(output.stdout, bytes, "{command}");
+        }
+    }
 }

@@ -233,6 +233,17 @@ pub struct Location {
     pub inlined_at: Option<LocationId>,
 }
 
+/// A source function, and where it is inlined.
+pub type Scope = (StringId, Option<LocationId>);
+
+impl Location {
+    /// The function that it is in, and where that is inlined.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        (self.function, self.inlined_at)
+    }
+}
+
 /// What kind of transfer an edge is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum EdgeKind {
@@ -424,5 +435,16 @@ impl Module {
     #[must_use]
     pub fn string(&self, id: StringId) -> &str {
         &self.strings[id.0 as usize]
+    }
+
+    /// A location.
+    #[must_use]
+    pub fn location(&self, id: LocationId) -> &Location {
+        &self.locations[id.0 as usize]
+    }
+
+    /// A location, where its function was inlined, where that function was, and so on outwards.
+    pub fn inline_chain(&self, id: LocationId) -> impl Iterator<Item = &Location> {
+        std::iter::successors(Some(self.location(id)), |location| location.inlined_at.map(|call| self.location(call)))
     }
 }

@@ -2,7 +2,6 @@
 
 use super::entry::{Entry, FateEntry};
 use super::read::append_text;
-use super::write::fate_word;
 use super::{Ending, Fate, InMemory, KIND, Waits};
 use crate::FormatError;
 
@@ -37,6 +36,24 @@ fn read_fate(word: u32) -> Result<(Fate, u32), FormatError> {
         kind => return Err(KIND.malformed(format!("unknown fate {kind}"))),
     };
     Ok((fate, word >> 16))
+}
+
+/// The word that [`read_fate`] reads.
+pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
+    let (kind, status) = match fate {
+        Fate::NotSeen => (0, 0),
+        Fate::Exit { status: Some(status) } => (1, status),
+        Fate::Exit { status: None } => (2, 0),
+        Fate::Snapshot => (3, 0),
+        Fate::ExitAtOnce { status } => (4, status),
+        Fate::QuickExit { status } => (5, status),
+        Fate::Abort => (6, 0),
+        Fate::Exec => (7, 0),
+        Fate::OwnSignal { signal } => (8, signal),
+        Fate::Pool => (9, 0),
+        Fate::Signal { signal } => (10, signal),
+    };
+    kind | u32::from(status) << 8 | live_threads.min(0xffff) << 16
 }
 
 fn read_in_memory(word: u32) -> Result<InMemory, FormatError> {

@@ -1,7 +1,7 @@
 //! Profiles of processes of which the runtime saw no end, for who saw it: the parent learns which signal it was, the process cannot.
 
 use super::checksum::{guarded, unguard};
-use super::write::fate_word;
+use super::endings::fate_word;
 use super::{Fate, HEADER_BYTES, Head, STATE_RUNNING};
 use crate::words::u64_at;
 

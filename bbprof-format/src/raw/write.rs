@@ -4,25 +4,8 @@ use super::checksum::{Checksum, guarded};
 use super::endings::words_of;
 use super::entry::{ENTRY_BYTES, Entry, PROCESS};
 use super::hashed::COMPLETE_RECORD_BYTES;
-use super::{Ending, Fate, HEADER_BYTES, MAGIC, PAGE_BYTES, RawProfile, STATE_COMPLETE, STATE_RUNNING, VERSION, Waits};
+use super::{Ending, HEADER_BYTES, MAGIC, PAGE_BYTES, RawProfile, STATE_COMPLETE, STATE_RUNNING, VERSION, Waits};
 use crate::HashedPath;
-
-pub(super) fn fate_word(fate: Fate, live_threads: u32) -> u32 {
-    let (kind, status) = match fate {
-        Fate::NotSeen => (0, 0),
-        Fate::Exit { status: Some(status) } => (1, status),
-        Fate::Exit { status: None } => (2, 0),
-        Fate::Snapshot => (3, 0),
-        Fate::ExitAtOnce { status } => (4, status),
-        Fate::QuickExit { status } => (5, status),
-        Fate::Abort => (6, 0),
-        Fate::Exec => (7, 0),
-        Fate::OwnSignal { signal } => (8, signal),
-        Fate::Pool => (9, 0),
-        Fate::Signal { signal } => (10, signal),
-    };
-    kind | u32::from(status) << 8 | live_threads.min(0xffff) << 16
-}
 
 /// The header, with its check.
 pub(super) fn header(profile: &RawProfile, state: &[u8; 4], length: u64, baseline: u32) -> [u8; HEADER_BYTES] {

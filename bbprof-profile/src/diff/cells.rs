@@ -54,7 +54,7 @@ impl Cells {
         let mut counted = std::collections::BTreeSet::new();
         for (node, count) in function.manifest.nodes.iter().zip(&function.counts.nodes) {
             for (location, instructions) in &node.locations {
-                let location = &function.module.locations[location.0 as usize];
+                let location = function.module.location(*location);
                 let symbol = function.module.string(location.function);
                 let name: &str = match location.inlined_at {
                     None => own_name,

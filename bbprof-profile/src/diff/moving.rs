@@ -144,7 +144,7 @@ fn works(profile: &Profile) -> BTreeMap<String, Work> {
         let mut own = i128::try_from(function.counts.instructions).unwrap_or(i128::MAX);
         for (node, count) in function.manifest.nodes.iter().zip(&function.counts.nodes) {
             for (location, instructions) in &node.locations {
-                let location = &function.module.locations[location.0 as usize];
+                let location = function.module.location(*location);
                 if location.inlined_at.is_some() {
                     let inlined = i128::from(*instructions) * i128::from(*count);
                     by_symbol.entry(function.module.string(location.function)).or_default().instructions += inlined;
