@@ -59,6 +59,10 @@ pub(crate) fn loops_in_words(function: &Function) -> String {
 fn blocks_of_counted_loops(function: &Function) -> HashSet<u32> {
     let mut blocks = HashSet::new();
     let edges = &function.edges;
+    let mut sources: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (from, to) in edges.iter().filter_map(|edge| edge.from.zip(edge.to)) {
+        sources.entry(to).or_default().push(from);
+    }
     for site in &function.sites {
         let Site::BeforeLoop(back_edge) = site else { continue };
         let back_edge = &edges[*back_edge as usize];
@@ -67,7 +71,7 @@ fn blocks_of_counted_loops(function: &Function) -> HashSet<u32> {
         let mut waiting: Vec<u32> = back_edge.from.into_iter().collect();
         while let Some(node) = waiting.pop() {
             if members.insert(node) {
-                waiting.extend(edges.iter().filter(|edge| edge.to == Some(node)).filter_map(|edge| edge.from));
+                waiting.extend(sources.get(&node).into_iter().flatten());
             }
         }
         blocks.extend(members.into_iter().map(|node| function.nodes[node as usize].block));

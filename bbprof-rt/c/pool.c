@@ -159,25 +159,14 @@ struct sweep {
     uint64_t left; /* files that may still be added, or that were counted */
 };
 
-static const char *number_in(const char *text, unsigned base, uint64_t *value) {
-    for (*value = 0;; text++) {
-        unsigned digit = *text >= '0' && *text <= '9' ? (unsigned)(*text - '0') : 16;
-        if (*text >= 'a' && *text <= 'f')
-            digit = (unsigned)(*text - 'a') + 10;
-        if (digit >= base)
-            return text;
-        *value = *value * base + digit;
-    }
-}
-
 /* `.tmp`, the process, and a number where it was not the first name tried. */
 static bool is_temporary_suffix(const char *suffix) {
     uint64_t number;
     if (!text_starts_with(suffix, TEMPORARY_SUFFIX))
         return false;
-    const char *digits = suffix + text_length(TEMPORARY_SUFFIX), *next = number_in(digits, 10, &number);
+    const char *digits = suffix + text_length(TEMPORARY_SUFFIX), *next = text_number(digits, 10, &number);
     if (next != digits && *next == '-')
-        next = number_in(digits = next + 1, 10, &number);
+        next = text_number(digits = next + 1, 10, &number);
     return next != digits && *next == '\0';
 }
 
@@ -190,11 +179,11 @@ static const char *read_name(const struct process *process, const char *name, ui
             return NULL;
     if (name[stem] != '_' || name[stem + 1] != 'r')
         return NULL;
-    const char *next = number_in(name + stem + 2, 10, pid);
+    const char *next = text_number(name + stem + 2, 10, pid);
     if (*next != '-')
         return NULL;
     const char *begin = next + 1;
-    next = number_in(begin, 16, begun_ns);
+    next = text_number(begin, 16, begun_ns);
     return next - begin == BEGIN_DIGITS && text_starts_with(next, base + stem) ? next + text_length(base + stem) : NULL;
 }
 

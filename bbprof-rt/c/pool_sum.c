@@ -242,10 +242,6 @@ static int put_counts(const struct sum *sum, struct stream *stream) {
     return why;
 }
 
-static int put_in_file(void *context, const void *bytes, size_t num_bytes) {
-    return platform_write_all(*(const int *)context, bytes, num_bytes);
-}
-
 static int write_sum(struct process *process, struct sum *sum, int file) {
     int why = measure(sum);
     if (why == 0)
@@ -254,7 +250,7 @@ static int write_sum(struct process *process, struct sum *sum, int file) {
         why = platform_extend(file, 0, sum->header.length_bytes);
     if (why != 0)
         return why;
-    struct stream stream = stream_to(process, put_in_file, &file);
+    struct stream stream = stream_to(process, stream_put_in_file, &file);
     stream_put(&stream, &sum->header, sizeof sum->header);
     why = describe(sum, stream_put_entry, &stream);
     put_places(sum, &stream);

@@ -229,6 +229,7 @@
 #define stream_put bbprof_stream_put
 #define stream_put_end bbprof_stream_put_end
 #define stream_put_entry bbprof_stream_put_entry
+#define stream_put_in_file bbprof_stream_put_in_file
 #define stream_room bbprof_stream_room
 #define stream_to bbprof_stream_to
 #define text_add bbprof_text_add
@@ -239,6 +240,7 @@
 #define text_equals bbprof_text_equals
 #define text_in bbprof_text_in
 #define text_length bbprof_text_length
+#define text_number bbprof_text_number
 #define text_starts_with bbprof_text_starts_with
 #define thread_absorb_own_bank bbprof_thread_absorb_own_bank
 #define thread_goes_on bbprof_thread_goes_on

@@ -245,8 +245,7 @@ struct segment *segment_create_baseline(struct process *process, struct image *i
 struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner);
 /* The bank at `place` counts in the segment from now on; what was counted there is added. */
 void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place);
-/* The pages at the segment's place become those that were there, or fresh ones. */
-/* False: memory was refused, and the place still is the segment. */
+/* The pages at the segment's place become those that were there, or fresh ones. False: memory was refused, and the place still is the segment. */
 bool segment_detach(struct process *process, const struct image *image, enum bank bank, struct segment *segment);
 /* Those that were there have no place to go back to. */
 void segment_forget_parked(struct process *process, const struct image *image, struct segment *segment);

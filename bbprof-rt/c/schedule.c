@@ -21,12 +21,6 @@ static const struct {
 
 #define LONGEST_PERIOD 1000000u /* of any unit; hours of it do not overflow */
 
-static const char *number(const char *text, uint64_t *value) {
-    for (*value = 0; *text >= '0' && *text <= '9' && *value <= LONGEST_PERIOD; text++)
-        *value = *value * 10 + (uint64_t)(*text - '0');
-    return text;
-}
-
 /* One signal, and one period: a second would take the place of the first. */
 static bool read_signal(struct process *process, const char *name) {
     int found = 0;
@@ -43,7 +37,7 @@ static bool read_signal(struct process *process, const char *name) {
 
 static bool read_period(struct process *process, const char *period) {
     uint64_t value, found = 0;
-    const char *unit = number(period, &value);
+    const char *unit = text_number(period, 10, &value);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (text_equals(unit, units[i].name) && value <= LONGEST_PERIOD)
             found = value * units[i].nanoseconds;

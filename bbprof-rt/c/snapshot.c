@@ -110,10 +110,6 @@ int snapshot_copy(struct process *process, int live_threads, struct snapshot_cop
     return why;
 }
 
-static int put_in_file(void *context, const void *bytes, size_t num_bytes) {
-    return platform_write_all(*(const int *)context, bytes, num_bytes);
-}
-
 int snapshot_save(struct process *process, enum raw_fate fate, int status, int live_threads, const char *path,
                   const struct threads_look *since) {
     char *temporary = process->path_scratch[1];
@@ -123,7 +119,7 @@ int snapshot_save(struct process *process, enum raw_fate fate, int status, int l
     /* With its space reserved, a full disk shows now, and renaming need not wait until ext4 has chosen blocks. */
     int why = platform_extend(file, 0, measure(process).length);
     if (why == 0)
-        why = snapshot_write(process, fate, status, live_threads, put_in_file, &file);
+        why = snapshot_write(process, fate, status, live_threads, stream_put_in_file, &file);
     platform_close(file);
     if (why == 0 && since != NULL && !others_have_waited(process, since))
         why = -EAGAIN;

@@ -3,6 +3,10 @@
 
 #include "text.h"
 
+int stream_put_in_file(void *file, const void *bytes, size_t num_bytes) {
+    return platform_write_all(*(const int *)file, bytes, num_bytes);
+}
+
 struct stream stream_to(struct process *process, byte_sink sink, void *context) {
     return (struct stream){sink, context, process->buffer, 0, RAW_CHECKSUM_SEED, 0};
 }

@@ -13,6 +13,9 @@ struct stream {
     int why;
 };
 
+/* A byte_sink: to the file whose number the context points to. */
+int stream_put_in_file(void *file, const void *bytes, size_t num_bytes);
+
 struct stream stream_to(struct process *process, byte_sink sink, void *context);
 /* Room for a multiple of eight bytes, to be filled and given to `stream_put` before the next. */
 void *stream_room(struct stream *stream, size_t num_bytes);

@@ -56,6 +56,17 @@ bool text_starts_with(const char *text, const char *start) {
     return *start == '\0';
 }
 
+const char *text_number(const char *text, unsigned base, uint64_t *value) {
+    for (*value = 0;; text++) {
+        unsigned digit = *text >= '0' && *text <= '9' ? (unsigned)(*text - '0') : base;
+        if (*text >= 'a' && *text <= 'f')
+            digit = (unsigned)(*text - 'a') + 10;
+        if (digit >= base)
+            return text;
+        *value = *value > (UINT64_MAX - digit) / base ? UINT64_MAX : *value * base + digit;
+    }
+}
+
 const char *text_base_name(const char *path) {
     const char *base = path;
     for (const char *next = path; *next != '\0'; next++)

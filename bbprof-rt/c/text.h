@@ -23,12 +23,13 @@ void text_add_hex(struct text *text, const uint8_t *bytes, size_t num_bytes);
 size_t text_length(const char *text);
 bool text_equals(const char *a, const char *b);
 bool text_starts_with(const char *text, const char *start);
+/* Reads a number, of small letters above nine, up to what is no digit of it: what is too large is the largest. */
+const char *text_number(const char *text, unsigned base, uint64_t *value);
 /* The part behind the last slash. */
 const char *text_base_name(const char *path);
 
 void bytes_clear(void *bytes, size_t num_bytes);
 void bytes_copy(void *to, const void *from, size_t num_bytes);
 bool bytes_equal(const void *a, const void *b, size_t num_bytes);
-
 
 #endif
