@@ -1,11 +1,12 @@
 // All of one block: counts, where it goes and comes from, calls, opcodes, lines, IR.
 
 import type { ComponentChildren } from "preact";
-import { digits, percent, signed, subtract, sum, type Count } from "./count";
+import { digits, percent, signed, subtract, sum } from "./count";
 import type { FunctionModel } from "./function-model";
 import type { Model } from "./model";
 import { clip, fileName } from "./names";
 import { fileLink, functionLink } from "./route";
+import { Bar } from "./widgets";
 
 interface Props {
   model: Model;
@@ -141,7 +142,3 @@ function Part({ title, children, isWide }: { title: string; children: ComponentC
   );
 }
 
-export function Bar({ part, whole }: { part: Count; whole: Count }) {
-  const share = whole == 0 ? 0 : Number(part) / Number(whole);
-  return <span class="bar" aria-hidden="true"><span style={{ width: `${Math.min(100, share * 100)}%` }} /></span>;
-}

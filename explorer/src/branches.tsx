@@ -1,9 +1,9 @@
 // Where a function decides: how often each branch was executed, which way it usually goes, and which ways it never or always went.
 
 import { useMemo, useState } from "preact/hooks";
-import { Bar } from "./block";
 import { descending, digits, percent, subtract, sum, type Count } from "./count";
 import type { FunctionModel } from "./function-model";
+import { Bar } from "./widgets";
 
 interface Way {
   to: number;

@@ -1,7 +1,8 @@
 // What changed since an earlier profile, with counts read.
 
-import { add, read, sum, type Count } from "./count";
-import type { ChangesData, Parts } from "./data";
+import { add, read, signed, sum, type Count } from "./count";
+import type { ChangesData, Parts } from "./schema";
+import { functionLink } from "./route";
 
 export const REASONS = ["ran", "code", "new", "vanished", "inlining"] as const;
 export type Reason = (typeof REASONS)[number];
@@ -69,4 +70,12 @@ export function makeChanges(data: ChangesData): Changes {
     for (const id of row.idsBefore) byIdBefore.set(id, row);
   }
   return { before, after: add(before, change.total), isExact: data.is_exact, change, moved: read(data.moved), unchanged: data.unchanged, functions, byId, byIdBefore };
+}
+
+/** The page of the first of its functions in the earlier profile. */
+export const earlierLink = (row: Changed) => functionLink({ base: "#/before" }, row.idsBefore[0]!);
+
+/** The parts of a change that are not nothing, in words. */
+export function reasonsOf(change: Change): string {
+  return REASONS.filter((name) => change[name] != 0).map((name) => `${name} ${signed(change[name])}`).join(", ");
 }

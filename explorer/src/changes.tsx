@@ -1,13 +1,13 @@
 // What changed since an earlier profile, and why: the sums, then function by function with both counts.
 
 import { useMemo, useState } from "preact/hooks";
-import { REASONS, type Change, type Changed, type Reason } from "./changes-model";
+import { earlierLink, REASONS, reasonsOf, type Change, type Changed, type Reason } from "./changes-model";
 import { digits, relative, signed, type Count } from "./count";
-import { Fact } from "./function-page";
 import type { Model } from "./model";
 import { clip, fileName } from "./names";
 import { functionLink } from "./route";
-import { search } from "./table";
+import { search } from "./search";
+import { Fact } from "./widgets";
 
 const WORDS: Record<Reason, [title: string, meaning: string]> = {
   ran: ["Ran", "the same code ran more or less often"],
@@ -121,17 +121,9 @@ function Row({ model, row, reason, largest }: { model: Model; row: Changed; reas
   );
 }
 
-/** The page of the first of its functions in the earlier profile. */
-export const earlierLink = (row: Changed) => functionLink({ base: "#/before" }, row.idsBefore[0]!);
-
 function calls(row: Changed): string {
   const [before, after] = [row.before?.calls, row.after?.calls].map((count) => (count === undefined ? "–" : digits(count)));
   return before === after ? before! : `${before} → ${after}`;
-}
-
-/** The parts of a change that are not nothing, in words. */
-export function reasonsOf(change: Change): string {
-  return REASONS.filter((name) => change[name] != 0).map((name) => `${name} ${signed(change[name])}`).join(", ");
 }
 
 /** A bar from the middle: to the right is more. */

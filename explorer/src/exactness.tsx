@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { digits } from "./count";
 import type { Model } from "./model";
 import { clip } from "./names";
-import { numberOf, Verdict } from "./overview";
+import { numberOf, Verdict } from "./widgets";
 
 export function Exactness({ model }: { model: Model }) {
   const { exceptions, skipped, totals, processes } = model.index;

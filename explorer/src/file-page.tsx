@@ -2,14 +2,15 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { add, digits, percent, read, type Count } from "./count";
-import { loadPart, partOf, shownLines, type SourcePart } from "./data";
+import { loadPart, partOf, shownLines } from "./data";
 import { heat } from "./heat";
 import type { Model } from "./model";
 import { clip } from "./names";
 import { fileLink, functionLink, pageLink, replace } from "./route";
+import type { SourcePart } from "./schema";
 import { Lines, type TextLine } from "./source-text";
-import { Fact } from "./function-page";
 import { VirtualList } from "./virtual";
+import { Fact } from "./widgets";
 
 const ROW = 20;
 const MOST_STANDS = 200;

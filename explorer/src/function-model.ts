@@ -1,7 +1,7 @@
 // A function with its counts read: blocks, edges, and the code of each line told apart by column.
 
 import { add, descending, read, subtract, sum, type Count } from "./count";
-import type { Callee, EdgeKind, FunctionData } from "./data";
+import type { Callee, EdgeKind, FunctionData } from "./schema";
 
 export interface Block {
   id: number;

@@ -1,9 +1,9 @@
 // The page of a function: facts, then graph and source side by side, one above the other where the screen is narrow.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Bar, BlockDetail, CalleeName } from "./block";
+import { BlockDetail, CalleeName } from "./block";
 import { Branches } from "./branches";
-import { earlierLink, reasonsOf } from "./changes";
+import { earlierLink, reasonsOf } from "./changes-model";
 import { add, descending, digits, percent, read, relative, signed, subtract, type Count } from "./count";
 import { loadFunction } from "./data";
 import { makeFunction, type FunctionModel } from "./function-model";
@@ -13,6 +13,7 @@ import { clip, fileName } from "./names";
 import { fileLink, functionLink, replace, VIEWS, type View } from "./route";
 import { Source } from "./source";
 import { Mix, Paths } from "./views";
+import { Bar, bias, Fact } from "./widgets";
 
 const TITLES: Record<View, string> = { graph: "Graph", source: "Source", calls: "Calls", branches: "Branches", paths: "Paths", mix: "Mix" };
 
@@ -164,20 +165,6 @@ function After({ model, id }: { model: Model; id: number }) {
       In the later profile: {after ? <><b>{signed(change.total)}</b> instructions ({relative(change.total, before!.instructions)})</> : <b>gone</b>}: {reasonsOf(change)}.{" "}
       {ids.length > 0 && <a href={functionLink({ base: "#" }, ids[0]!)}>Its later page</a>}
     </p>
-  );
-}
-
-export function bias(branches: Count | null, majority: Count | null): string {
-  if (branches === null || majority === null) return "not determined";
-  return branches == 0 ? "–" : percent(majority, branches);
-}
-
-export function Fact({ name, value, note, title }: { name: string; value: string; note?: string; title?: string }) {
-  return (
-    <div title={title}>
-      <dt>{name}</dt>
-      <dd>{value}{note && <small> {note}</small>}</dd>
-    </div>
   );
 }
 

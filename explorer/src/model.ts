@@ -2,9 +2,9 @@
 
 import { makeChanges, type Changes } from "./changes-model";
 import { add, descending, read, type Count } from "./count";
-import type { Index } from "./data";
 import { clip, commonFolder, fileName, nearPath } from "./names";
 import type { Base } from "./route";
+import type { Index } from "./schema";
 
 export interface Row {
   id: number;

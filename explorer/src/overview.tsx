@@ -1,12 +1,11 @@
 // The first page: what ran, whether the counts are exact, and where the instructions went.
 
 import { useMemo } from "preact/hooks";
-import { Bar } from "./block";
 import { descending, digits, percent, read, subtract } from "./count";
-import { Fact } from "./function-page";
 import type { Model } from "./model";
 import { fileName } from "./names";
 import { fileLink, functionLink, pageLink } from "./route";
+import { Bar, Fact, numberOf, Verdict } from "./widgets";
 
 const HOTTEST = 12;
 
@@ -100,20 +99,6 @@ export function Overview({ model }: { model: Model }) {
       </div>
     </main>
   );
-}
-
-export function Verdict({ model }: { model: Model }) {
-  const { exceptions, is_exact } = model.index;
-  return (
-    <a class={is_exact ? "verdict exact" : "verdict inexact"} href={pageLink(model, "exactness")}>
-      {is_exact ? "exact" : `not exact: ${digits(exceptions.length)} ${exceptions.length === 1 ? "exception" : "exceptions"}`}
-    </a>
-  );
-}
-
-/** How many processes there were; those of a pool are not told apart. */
-export function numberOf(processes: { number: number }[]): number {
-  return processes.reduce((total, { number }) => total + number, 0);
 }
 
 function Processes({ model }: { model: Model }) {

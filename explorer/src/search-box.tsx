@@ -4,7 +4,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { descending, percent, read } from "./count";
 import type { Model } from "./model";
 import { fileLink, functionLink } from "./route";
-import { search } from "./table";
+import { search } from "./search";
 
 const MOST = 12;
 

@@ -1,8 +1,9 @@
 // Lines of source files, from the parts that have been loaded.
 
 import { useEffect, useState } from "preact/hooks";
-import { LINES_OF_A_PART, loadSource, partOf, type Index, type SourcePart } from "./data";
+import { LINES_OF_A_PART, loadSource, partOf } from "./data";
 import { tokens, type Token } from "./highlight";
+import type { Index, SourcePart } from "./schema";
 
 export interface TextLine {
   text: string;

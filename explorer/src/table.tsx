@@ -1,13 +1,12 @@
 // Modules > files > functions > instantiations, or all functions or files as a list: sorted, filtered, searched; any number of rows.
 
-import uFuzzy from "@leeoniya/ufuzzy";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { Bar } from "./block";
 import { descending, digits, percent, ratio, read, type Count } from "./count";
-import { bias } from "./function-page";
 import { sumRows, type Model, type Row, type Sums } from "./model";
 import { fileLink, functionLink, pageLink } from "./route";
+import { search } from "./search";
 import { VirtualList } from "./virtual";
+import { Bar, bias } from "./widgets";
 
 const ROW = 30;
 type Column = "name" | "instructions" | "calls" | "blocks" | "bias";
@@ -31,24 +30,6 @@ const memory = {
   open: new Set<string>(),
   scroll: { tree: { top: 0 }, functions: { top: 0 }, files: { top: 0 } } as Record<By, { top: number }>,
 };
-
-const fuzzy = new uFuzzy({ intraMode: 0, interIns: Infinity });
-
-/** Positions of what matches, in their order; everything without a query. Names are compared in their first characters. */
-export function search(names: string[], query: string): number[] | null {
-  const needle = query.trim();
-  if (!needle) return null;
-  const lower = needle.toLowerCase();
-  // uFuzzy takes letters beyond ASCII for what parts words.
-  if (/[^\x00-\x7f]/.test(needle)) {
-    const words = lower.split(/\s+/);
-    return names.flatMap((name, position) => (words.every((word) => name.toLowerCase().includes(word)) ? [position] : []));
-  }
-  // The words in any order; else, for what is no word (`operator<<`), the text itself.
-  const found = fuzzy.search(names, needle, 1, 0)[0];
-  if (found && found.length) return [...found].sort((a, b) => a - b);
-  return names.flatMap((name, position) => (name.toLowerCase().includes(lower) ? [position] : []));
-}
 
 export function TablePage({ model, by }: { model: Model; by: By }) {
   const [query, setQuery] = useState(memory.query);

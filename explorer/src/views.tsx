@@ -1,11 +1,12 @@
 // Views of a function that are read when they are opened: its paths, and its instruction mix.
 
 import { useEffect, useState } from "preact/hooks";
-import { Bar } from "./block";
 import { descending, digits, percent, read, sum, type Count } from "./count";
-import { loadViews, type PathData, type ViewData } from "./data";
+import { loadViews } from "./data";
 import type { FunctionModel } from "./function-model";
 import type { Model } from "./model";
+import type { PathData, ViewData } from "./schema";
+import { Bar } from "./widgets";
 
 interface Props {
   model: Model;
