@@ -23,7 +23,7 @@ pub(crate) struct PlannedPaths {
 /// Where steps at one place of the IR belong: what leads to the node, what is counted before the call that ends it, what leaves it. Splits
 /// have places of their own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
+enum StepOrder {
     Enter,
     Vanish,
     Leave,
@@ -104,10 +104,10 @@ pub(crate) fn plan(
         return Err(format!("{num_counted} paths are left with all edges cut, more than an array can hold"));
     }
     let cuts = numbering.cuts().iter().map(|cut| cut.index() as u32).collect();
-    let mut steps: Vec<(Turn, IrPathStep)> = Vec::new();
+    let mut steps: Vec<(StepOrder, IrPathStep)> = Vec::new();
     for (edge, of_edge) in function.edges.iter().zip(&plan.steps).filter(|(_, steps)| !steps.is_empty()) {
         let place = on_edge(edge, graph);
-        let turn = turn(place.kind, edge);
+        let turn = order_of(place.kind, edge);
         steps.extend(of_edge.iter().map(|step| {
             let (what, value) = match *step {
                 PathStep::Set(value) => (PathStepKind::Set, value),
@@ -220,11 +220,11 @@ fn into_returns_twice(function: &Function, graph: &Graph, view: &view::Function<
 }
 
 /// Where code on an edge that stands at this kind of place belongs.
-fn turn(kind: PlaceKind, edge: &Edge) -> Turn {
+fn order_of(kind: PlaceKind, edge: &Edge) -> StepOrder {
     match (kind, edge.to) {
-        (PlaceKind::Split, _) => Turn::Split,
-        (PlaceKind::End, _) => Turn::Leave,
-        (_, None) => Turn::Vanish,
-        (_, Some(_)) => Turn::Enter,
+        (PlaceKind::Split, _) => StepOrder::Split,
+        (PlaceKind::End, _) => StepOrder::Leave,
+        (_, None) => StepOrder::Vanish,
+        (_, Some(_)) => StepOrder::Enter,
     }
 }

@@ -38,6 +38,15 @@ impl Branch<'_> {
 }
 
 impl<'p> FunctionView<'p> {
+    /// The ways out of each of its nodes that has more than one and decides between them; calls that may throw do not.
+    #[must_use]
+    pub fn decisions(self) -> Vec<Vec<BlockEdge>> {
+        let edges: Vec<BlockEdge> = self.edges().collect();
+        let decides = |way: &BlockEdge| matches!(way.kind, EdgeKind::Branch | EdgeKind::Switch | EdgeKind::Indirect);
+        let of_nodes = edges.chunk_by(|a, b| a.from_node == b.from_node);
+        of_nodes.filter(|ways| ways.len() > 1 && ways.iter().any(decides)).map(<[BlockEdge]>::to_vec).collect()
+    }
+
     /// Its branches, by node.
     #[must_use]
     pub fn branches(self) -> Vec<Branch<'p>> {
@@ -45,20 +54,15 @@ impl<'p> FunctionView<'p> {
     }
 }
 
-/// The ways out of every node that has more than one and decides between them; calls that may throw are no branches.
+/// Its decisions, with where they are.
 pub(crate) fn branches_of<'p>(function: FunctionView<'p>, flow: &Flow) -> Vec<Branch<'p>> {
-    let edges: Vec<BlockEdge> = function.edges().collect();
-    let mut branches = Vec::new();
-    for ways in edges.chunk_by(|a, b| a.from_node == b.from_node) {
-        let decides = ways.iter().any(|way| matches!(way.kind, EdgeKind::Branch | EdgeKind::Switch | EdgeKind::Indirect));
-        if ways.len() > 1 && decides {
-            let node = ways[0].from_node;
-            let location = location_of_branch(function, flow, node);
-            let place = location.and_then(|location| function.file_and_line(location));
-            branches.push(Branch { function, node, block: ways[0].from, place, location, ways: ways.to_vec() });
-        }
-    }
-    branches
+    let branch = |ways: Vec<BlockEdge>| {
+        let (node, block) = (ways[0].from_node, ways[0].from);
+        let location = location_of_branch(function, flow, node);
+        let place = location.and_then(|location| function.file_and_line(location));
+        Branch { function, node, block, place, location, ways }
+    };
+    function.decisions().into_iter().map(branch).collect()
 }
 
 /// Where a branch is: where its jump is, unless the node has only the jump there, and has decided right before; then where that is.

@@ -75,5 +75,5 @@ pub use profile::{Profile, SkippedFunction, Totals};
 pub use raw::merged_from_raw;
 pub use solve::{FunctionCounts, Inexact, PathCounts, SolvedImage};
 pub use source::{FileId, Files};
-pub use source_branches::{BranchKey, Outcome, ToldBy};
+pub use source_branches::{BranchKey, ToldBy, Way};
 pub use view::{BlockEdge, BlockView, FunctionView};

@@ -9,7 +9,7 @@ use crate::line_parts::{Instance, Part, instance, jump};
 use crate::parted::WaysOn;
 use crate::scopes::{InlinedCopy, inlined_copies, own_scope, ways_on};
 use crate::silent_copies::leave_out;
-use crate::source_branches::{BranchKey, BranchSums, CopyBranch, Outcome, branches_in};
+use crate::source_branches::{BranchKey, BranchSums, CopyBranch, Way, branches_in};
 use crate::test_harness::made_to_run_tests;
 use crate::view::FunctionView;
 use crate::visits::{Place, Visits, Whose};
@@ -35,7 +35,7 @@ pub struct SourceLines {
     /// The functions defined here, by line of definition and linker symbol.
     pub functions: BTreeMap<(u32, String), SourceFunction>,
     /// Branches: the sums over all copies.
-    pub branches: BTreeMap<BranchKey, Vec<Outcome>>,
+    pub branches: BTreeMap<BranchKey, Vec<Way>>,
 }
 
 /// One source line.
@@ -60,7 +60,7 @@ pub struct SourceFunction {
 
 impl SourceLines {
     /// The branches of a line, each with its ways.
-    pub fn branches_of(&self, line: u32) -> impl Iterator<Item = &[Outcome]> {
+    pub fn branches_of(&self, line: u32) -> impl Iterator<Item = &[Way]> {
         let from = self.branches.range(BranchKey { line, ..BranchKey::default() }..);
         from.take_while(move |(key, _)| key.line == line).map(|(_, outcomes)| &outcomes[..])
     }

@@ -55,7 +55,7 @@ impl Default for ToldBy {
 
 /// One way that a branch can go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outcome {
+pub struct Way {
     /// How often it went this way; `None` where the placement leaves it open.
     pub count: Option<u64>,
     /// Whether it leads to a landing pad.
@@ -70,7 +70,7 @@ pub(crate) struct CopyBranch<'p> {
     symbols: [&'p str; 2],
     /// Its key, but for the functions' names.
     key: BranchKey,
-    ways: Vec<Outcome>,
+    ways: Vec<Way>,
     /// Which of its ways leads to the place that tells them apart.
     first: usize,
 }
@@ -89,13 +89,13 @@ pub(crate) fn branches_in<'p>(function: FunctionView<'p>, flow: &Flow, is_wanted
         let told = tell_apart(function, flow, &branch, scope);
         let Told { by: told_by, scope: copy, called_at, first } = told;
         let symbols = [scope, copy].map(|(symbol, _)| function.module.string(symbol));
-        let outcome = |way: &BlockEdge| Outcome { count: way.count, unwinds: way.kind == EdgeKind::Unwind };
+        let kept = |way: &BlockEdge| Way { count: way.count, unwinds: way.kind == EdgeKind::Unwind };
         let num_ways = branch.ways.len();
         let mut key = BranchKey { line, column: location.column, called_at, told_by, num_ways, ..BranchKey::default() };
         let position = alike.entry((copy, scope.0, key.clone())).or_default();
         key.position = *position;
         *position += 1;
-        found.push(CopyBranch { file, symbols, key, ways: branch.ways.iter().map(outcome).collect(), first });
+        found.push(CopyBranch { file, symbols, key, ways: branch.ways.iter().map(kept).collect(), first });
     }
     found
 }
@@ -161,7 +161,7 @@ fn leads_to(function: FunctionView<'_>, flow: &Flow, block: u32, (symbol, inline
 #[derive(Default)]
 pub(crate) struct BranchSums<'p> {
     names: HashMap<&'p str, String>,
-    sums: BTreeMap<(FileId, BranchKey), (usize, Vec<Outcome>)>,
+    sums: BTreeMap<(FileId, BranchKey), (usize, Vec<Way>)>,
 }
 
 impl<'p> BranchSums<'p> {
@@ -185,7 +185,7 @@ impl<'p> BranchSums<'p> {
     }
 
     /// All of them, with the ways in the order of the first copy.
-    pub(crate) fn into_branches(self) -> impl Iterator<Item = (FileId, BranchKey, Vec<Outcome>)> {
+    pub(crate) fn into_branches(self) -> impl Iterator<Item = (FileId, BranchKey, Vec<Way>)> {
         self.sums.into_iter().map(|((file, key), (_, ways))| (file, key, ways))
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::exclusions::{SourceReader, exclude};
 use bbprof_profile::{
-    BranchKey, LineTable, Outcome, Profile, SourceFunction, SourceLines, demangle, is_of_doctests, is_of_toolchain, source_name,
+    BranchKey, LineTable, Profile, SourceFunction, SourceLines, Way, demangle, is_of_doctests, is_of_toolchain, source_name,
 };
 use std::collections::BTreeMap;
 
@@ -118,11 +118,11 @@ fn functions(source: &SourceLines) -> Vec<CoveredFunction> {
 
 /// The branches, and how many are left out as their ways are open.
 fn branches(source: &SourceLines) -> (Vec<CoveredBranches>, u64) {
-    let known_ways = |outcomes: &[Outcome]| -> Option<Vec<u64>> {
+    let known_ways = |outcomes: &[Way]| -> Option<Vec<u64>> {
         outcomes.iter().filter(|outcome| !outcome.unwinds).map(|outcome| outcome.count).collect()
     };
     let (mut covered, mut open) = (Vec::new(), 0);
-    let all: Vec<(&BranchKey, &Vec<Outcome>)> = source.branches.iter().collect();
+    let all: Vec<(&BranchKey, &Vec<Way>)> = source.branches.iter().collect();
     for of_line in all.chunk_by(|(a, _), (b, _)| a.line == b.line) {
         let line = of_line[0].0.line;
         let is_reached = source.lines.get(&line).is_some_and(|line| line.count > 0);

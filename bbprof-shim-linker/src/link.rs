@@ -57,16 +57,16 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
     let link = Link { level: role.level, linker: &linker, arguments, expanded: &expanded, command: &command };
     let mut files = inputs::load(&command, role.level)?;
     let mut interrupts = None;
-    let mut turn = Turn::First;
+    let mut attempt = Attempt::First;
     loop {
-        match link.once(turn, &files, &mut interrupts)? {
+        match link.once(attempt, &files, &mut interrupts)? {
             Outcome::Done(code) => return Ok(code),
             Outcome::Others { unseen, passed_over } => {
                 passed_over.into_iter().for_each(|at| files[at].optional = true);
                 files.extend(unseen);
             }
         }
-        turn = Turn::Again;
+        attempt = Attempt::Again;
     }
 }
 
@@ -82,7 +82,7 @@ struct Link<'a> {
 
 /// Whether the linker has linked the same before, with fewer counters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum Attempt {
     First,
     Again,
 }
@@ -100,7 +100,7 @@ enum Outcome {
 
 impl Link<'_> {
     /// Links with counters for what is in these files, and sees what the linker took.
-    fn once(&self, turn: Turn, files: &[InputFile], interrupts: &mut Option<Interrupts>) -> Result<Outcome> {
+    fn once(&self, attempt: Attempt, files: &[InputFile], interrupts: &mut Option<Interrupts>) -> Result<Outcome> {
         let Self { level, linker, arguments, command, .. } = *self;
         let saved = SavedLink::begin(level, linker, self.expanded, command, files)?;
         if command.product == Product::Relocatable {
@@ -117,9 +117,9 @@ impl Link<'_> {
         let plan = link_plan::plan_link(&scan.modules, command.product, &name)?;
         map_file::check_place(&output)?;
         let kind = image_kind(level, command, files);
-        match turn {
-            Turn::First => pipes::keep(command)?,
-            Turn::Again => pipes::check_none_is_left(command)?,
+        match attempt {
+            Attempt::First => pipes::keep(command)?,
+            Attempt::Again => pipes::check_none_is_left(command)?,
         }
         let interrupts = match interrupts {
             Some(interrupts) => interrupts,
@@ -133,7 +133,7 @@ impl Link<'_> {
         let listing = additions.folder.path().join(LISTING_NAME);
         let mut started = linker_command(linker, arguments, &additions, listing_option(level, &listing))?;
         let said = additions.folder.path().join(SAID_NAME);
-        if turn == Turn::Again {
+        if attempt == Attempt::Again {
             started.stderr(File::create(&said).with_context(|| format!("cannot write {}", said.display()))?);
         }
         let mut child = started.spawn().with_context(cannot_run(linker))?;

@@ -117,7 +117,7 @@ function Head({ model, row }: { model: Model; row: Row }) {
         <Fact name="calls" value={digits(row.calls)} />
         <Fact name="instructions" value={digits(row.instructions)} note={percent(row.instructions, model.instructions)} />
         <Fact name="blocks run" value={`${digits(row.blocksExecuted)} of ${digits(row.blocks)}`} />
-        <Fact name="branch bias" value={bias(row.branches, row.majority)} title="Share of branch executions that went their branch's most frequent way" />
+        <Fact name="branch bias" value={bias(row.branches, row.usual)} title="Share of branch executions that went their branch's most frequent way" />
         {row.calls > 0 && <Fact name="instructions a call" value={(Number(row.instructions) / Number(row.calls)).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} />}
       </dl>
       {model.changes && (model.base === "#" ? <Before model={model} id={row.id} /> : <After model={model} id={row.id} />)}

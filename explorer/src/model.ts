@@ -19,7 +19,7 @@ export interface Row {
   blocks: number;
   blocksExecuted: number;
   branches: Count | null;
-  majority: Count | null;
+  usual: Count | null;
 }
 
 export interface Model {
@@ -54,7 +54,7 @@ export function makeModel(index: Index, later?: Model): Model {
     blocks: table.blocks[id]!,
     blocksExecuted: table.blocks_executed[id]!,
     branches: table.branches[id] == null ? null : read(table.branches[id]),
-    majority: table.majority[id] == null ? null : read(table.majority[id]),
+    usual: table.usual[id] == null ? null : read(table.usual[id]),
   }));
   const groups = new Map<number, Row[]>();
   for (const row of rows) {
@@ -88,20 +88,20 @@ export interface Sums {
   blocks: number;
   blocksExecuted: number;
   branches: Count;
-  majority: Count;
+  usual: Count;
   functions: number;
 }
 
 export function sumRows(rows: Row[]): Sums {
-  const sums: Sums = { instructions: 0, calls: 0, blocks: 0, blocksExecuted: 0, branches: 0, majority: 0, functions: rows.length };
+  const sums: Sums = { instructions: 0, calls: 0, blocks: 0, blocksExecuted: 0, branches: 0, usual: 0, functions: rows.length };
   for (const row of rows) {
     sums.instructions = add(sums.instructions, row.instructions);
     sums.calls = add(sums.calls, row.calls);
     sums.blocks += row.blocks;
     sums.blocksExecuted += row.blocksExecuted;
-    if (row.branches !== null && row.majority !== null) {
+    if (row.branches !== null && row.usual !== null) {
       sums.branches = add(sums.branches, row.branches);
-      sums.majority = add(sums.majority, row.majority);
+      sums.usual = add(sums.usual, row.usual);
     }
   }
   return sums;

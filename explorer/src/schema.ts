@@ -47,7 +47,7 @@ export interface Index {
     blocks: number[];
     blocks_executed: number[];
     branches: (Written | null)[];
-    majority: (Written | null)[];
+    usual: (Written | null)[];
   };
   hottest_blocks: [number, number, Written, Written, [number, number] | null][];
   pieces: number[];

@@ -127,7 +127,7 @@ export function TablePage({ model, by }: { model: Model; by: By }) {
         <div role="gridcell" class="cell share"><Bar part={sums.instructions} whole={whole} /><span>{percent(sums.instructions, whole)}</span></div>
         <div role="gridcell" class="cell calls">{digits(sums.calls)}</div>
         <div role="gridcell" class="cell blocks">{digits(sums.blocksExecuted)}<small> / {digits(sums.blocks)}</small></div>
-        <div role="gridcell" class="cell bias">{bias(sums.branches, sums.majority)}</div>
+        <div role="gridcell" class="cell bias">{bias(sums.branches, sums.usual)}</div>
       </div>
     );
   };
@@ -268,7 +268,7 @@ function sortNodes(nodes: Node[], sort: { column: Column; ascending: boolean }):
     instructions: (node) => node.sums.instructions,
     calls: (node) => node.sums.calls,
     blocks: (node) => node.sums.blocksExecuted,
-    bias: (node) => (node.sums.branches == 0 ? -1 : ratio(node.sums.majority, node.sums.branches)),
+    bias: (node) => (node.sums.branches == 0 ? -1 : ratio(node.sums.usual, node.sums.branches)),
   };
   const { column, ascending } = sort;
   const compare =

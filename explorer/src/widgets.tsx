@@ -26,9 +26,9 @@ export function Verdict({ model }: { model: Model }) {
   );
 }
 
-export function bias(branches: Count | null, majority: Count | null): string {
-  if (branches === null || majority === null) return "not determined";
-  return branches == 0 ? "–" : percent(majority, branches);
+export function bias(branches: Count | null, usual: Count | null): string {
+  if (branches === null || usual === null) return "not determined";
+  return branches == 0 ? "–" : percent(usual, branches);
 }
 
 /** How many processes there were; those of a pool are not told apart. */

@@ -5,7 +5,7 @@ use super::changes::Changes;
 use super::count::Count;
 use super::sources::Source;
 use bbprof_profile::source_name;
-use bbprof_profile::{BlockEdge, EdgeKind, Exception, FileId, FunctionView, Process, Profile, SkippedFunction};
+use bbprof_profile::{Exception, FileId, FunctionView, Process, Profile, SkippedFunction};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -114,7 +114,7 @@ struct Functions<'p> {
     blocks_executed: Vec<u32>,
     /// Executions of branches, and those that went their branch's most frequent way; `None` where the placement leaves them open.
     branches: Vec<Option<Count>>,
-    majority: Vec<Option<Count>>,
+    usual: Vec<Option<Count>>,
 }
 
 /// What the pieces are part of.
@@ -154,7 +154,7 @@ impl<'p> Index<'p> {
             table.blocks.push(function.num_blocks());
             table.blocks_executed.push(row.blocks_executed);
             table.branches.push(row.branches.map(|(all, _)| Count(all)));
-            table.majority.push(row.branches.map(|(_, majority)| Count(majority)));
+            table.usual.push(row.branches.map(|(_, usual)| Count(usual)));
         }
         Self {
             schema: "bbprof-html/1",
@@ -226,18 +226,15 @@ impl Row {
     }
 }
 
+/// Executions of its branches, and those of them that went the usual way; `None` where one is not known.
 fn branches(function: &FunctionView<'_>) -> Option<(u128, u128)> {
-    let edges: Vec<BlockEdge> = function.edges().collect();
-    let (mut all, mut majority) = (0, 0);
-    for ways in edges.chunk_by(|a, b| a.from_node == b.from_node) {
-        let decides = ways.iter().any(|way| matches!(way.kind, EdgeKind::Branch | EdgeKind::Switch | EdgeKind::Indirect));
-        if decides && ways.len() > 1 {
-            let counts: Vec<u64> = ways.iter().map(|way| way.count).collect::<Option<_>>()?;
-            all += counts.iter().map(|count| u128::from(*count)).sum::<u128>();
-            majority += counts.iter().copied().max().map_or(0, u128::from);
-        }
+    let (mut all, mut usual) = (0, 0);
+    for ways in function.decisions() {
+        let counts: Vec<u64> = ways.iter().map(|way| way.count).collect::<Option<_>>()?;
+        all += counts.iter().map(|count| u128::from(*count)).sum::<u128>();
+        usual += counts.iter().copied().max().map_or(0, u128::from);
     }
-    Some((all, majority))
+    Some((all, usual))
 }
 
 fn hottest_blocks(functions: &[FunctionView<'_>]) -> Vec<HotBlock> {
@@ -307,7 +304,7 @@ impl Functions<'_> {
             blocks: Vec::with_capacity(len),
             blocks_executed: Vec::with_capacity(len),
             branches: Vec::with_capacity(len),
-            majority: Vec::with_capacity(len),
+            usual: Vec::with_capacity(len),
         }
     }
 }
