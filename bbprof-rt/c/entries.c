@@ -45,7 +45,7 @@ static void entries_of_text(const char *kind, uint32_t image, const char *bytes,
 static const char *const NOTES_FOR_GOOD[NUM_NOTES_FOR_GOOD] = {
     [NOTE_SHARED_COUNTERS] = "Several threads may have counted in storage shared, whose counters are plain: increments that two of them made at once are "
                              "lost; --storage=thread and atomic lose none.",
-    [NOTE_UNTOLD_THREADS] = "Threads were made of which the runtime was not told: by libc (for timers, aio and look-ups), around libc (jemalloc does), or as something hides "
+    [NOTE_UNTOLD_THREADS] = "Threads were made of which the runtime was not told: by libc (for aio and look-ups), around libc (jemalloc does), or as something hides "
                             "the program's pthread_create (a version script, RTLD_DEEPBIND): what they counted is lost; --storage=atomic keeps it.",
     [NOTE_CLEARED_BANK] = "A thread ended by a bare system call, and another one got its stack, or memory was refused for the counters of a thread that ended: what it "
                           "counted is lost; --storage=atomic keeps it.",

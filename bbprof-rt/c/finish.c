@@ -33,10 +33,12 @@ static void note_strangers(struct process *process, int others) {
     for (const struct image *image = process->images; image != NULL; image = image->next)
         has_tls = has_tls || image->counters[BANK_TLS] != 0;
     int known = others_with_counters(process, BANK_TLS, BANK_TLS) + (__tsan_init != NULL);
+    for (unsigned waits = 0; waits < NUM_LIBC_WAITS; waits++)
+        known += process->libc_waits >> waits & 1;
     bool is_said = process->has_noted_strangers || (process->noted_for_good & 1u << NOTE_UNTOLD_THREADS) != 0;
     if (has_tls && others > known && !is_said && platform_living_threads(process->helper) > known) {
         process->has_noted_strangers = true;
-        entries_of_note("A thread was running that neither pthread_create nor thrd_create made (libc makes some for timers, aio and "
+        entries_of_note("A thread was running that neither pthread_create nor thrd_create made (libc makes some for aio and "
                         "look-ups; jemalloc goes around both): what such threads counted is lost; --storage=atomic counts it.",
                         raw_log, process);
     }

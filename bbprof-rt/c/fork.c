@@ -180,6 +180,7 @@ void fork_begin_child(struct process *process) {
     process->begun_ns = platform_wall_clock_ns();
     process->is_fork_child = true;
     process->has_threads = false;
+    process->libc_waits = 0;
     process->noted_for_good = 0;
     process->has_complained = process->has_noted_strangers = false;
     process->finished = false;

@@ -1,5 +1,6 @@
-/* interpose_dynamic.c: pthread_create, pthread_getattr_np, thrd_create and _Fork of a dynamically linked program. The program's definitions come before
+/* interpose_dynamic.c: pthread_create, pthread_getattr_np, thrd_create, timer_create, mq_notify and _Fork of a dynamically linked program. The program's definitions come before
  * libc's for all its libraries, too. */
+#include "notified.h"
 #include "own_stack.h"
 #include "process.h"
 #include "thread_bank.h"
@@ -29,6 +30,8 @@ static struct {
     create_function create;
     create_c11_function create_c11; /* only what was brought along */
     attributes_function attributes;
+    create_timer_function create_timer;
+    notify_function notify;
     int32_t (*fork)(void);
     bool prepared;
 } libc;
@@ -53,6 +56,8 @@ BEFORE_SANITIZERS void threading_prepare(void) {
             libc.create = (create_function)dlsym(RTLD_NEXT, "pthread_create");
         libc.create_c11 = brought_along(libc.create);
         libc.attributes = (attributes_function)dlsym(RTLD_NEXT, "pthread_getattr_np");
+        libc.create_timer = (create_timer_function)dlsym(RTLD_NEXT, "timer_create");
+        libc.notify = (notify_function)dlsym(RTLD_NEXT, "mq_notify");
         libc.fork = (int32_t(*)(void))dlsym(RTLD_NEXT, "_Fork");
     }
     __atomic_store_n(&libc.prepared, true, __ATOMIC_RELEASE);
@@ -76,13 +81,24 @@ BEFORE_SANITIZERS EXPORTED __attribute__((weak)) int pthread_getattr_np(pthread_
     return __interceptor_pthread_create != NULL ? libc.attributes(thread, attributes) : own_stack_tell(libc.attributes, thread, attributes);
 }
 
+static int missing(void) {
+    if (__errno_location != NULL)
+        *__errno_location() = ENOSYS;
+    return -1;
+}
+
+EXPORTED __attribute__((weak)) int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer) {
+    return REAL(create_timer) == NULL ? missing() : notified_by_timer(libc.create_timer, clock, event, timer);
+}
+
+EXPORTED __attribute__((weak)) int mq_notify(mqd_t queue, const struct sigevent *event) {
+    return REAL(notify) == NULL ? missing() : notified_by_queue(libc.notify, queue, event);
+}
+
 /* fork without any handlers, which libc's fork would call; glibc 2.34 and later have it. */
 EXPORTED __attribute__((weak)) int32_t _Fork(void) {
-    if (REAL(fork) == NULL) {
-        if (__errno_location != NULL)
-            *__errno_location() = ENOSYS;
-        return -1;
-    }
+    if (REAL(fork) == NULL)
+        return missing();
     fork_prepare();
     int32_t child = libc.fork();
     if (child == 0)

@@ -15,7 +15,7 @@ extern int pthread_attr_getsigmask_np(const pthread_attr_t *, sigset_t *) __attr
 extern int pthread_attr_setsigmask_np(pthread_attr_t *, const sigset_t *) __attribute__((weak));
 
 __attribute__((used)) static const void *const needed_of_libc[] = {
-    (const void *)pthread_key_create,    (const void *)pthread_key_delete,        (const void *)pthread_setspecific,
+    (const void *)pthread_key_create,    (const void *)pthread_key_delete,        (const void *)pthread_setspecific, (const void *)pthread_getspecific,
     (const void *)pthread_attr_getstack, (const void *)pthread_attr_getstacksize, (const void *)pthread_attr_setstacksize,
     (const void *)pthread_attr_init,     (const void *)pthread_attr_destroy,       (const void *)pthread_attr_setstack,
     (const void *)pthread_attr_getdetachstate, (const void *)pthread_attr_setdetachstate, (const void *)pthread_attr_getinheritsched,

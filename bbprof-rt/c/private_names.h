@@ -44,6 +44,8 @@
 #define interposer_prepare bbprof_interposer_prepare
 #define leaving_prepare bbprof_leaving_prepare
 #define note_for_good bbprof_note_for_good
+#define notified_by_queue bbprof_notified_by_queue
+#define notified_by_timer bbprof_notified_by_timer
 #define object_name bbprof_object_name
 #define others_alive bbprof_others_alive
 #define others_have_waited bbprof_others_have_waited
@@ -244,7 +246,11 @@
 #define text_starts_with bbprof_text_starts_with
 #define thread_absorb_own_bank bbprof_thread_absorb_own_bank
 #define thread_goes_on bbprof_thread_goes_on
+#define thread_stack_choose bbprof_thread_stack_choose
+#define thread_stack_done bbprof_thread_stack_done
 #define threading_prepare bbprof_threading_prepare
+#define threads_adopt bbprof_threads_adopt
+#define threads_are_made_by_libc bbprof_threads_are_made_by_libc
 #define threads_create bbprof_threads_create
 #define threads_create_c11 bbprof_threads_create_c11
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 21u
+#define PROCESS_ABI 22u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -107,6 +107,9 @@ struct expected_end {
     uintptr_t stack;
 };
 
+/* What glibc has a thread of its own for, which runs nothing of the program, once the program asked for it. */
+enum libc_waits { LIBC_WAITS_FOR_TIMERS, LIBC_WAITS_FOR_QUEUES, NUM_LIBC_WAITS };
+
 struct process {
     uint32_t abi;
     struct lock lock, guests; /* of who goes in beside a fork that has the lock: see lock.c */
@@ -124,6 +127,7 @@ struct process {
     bool path_has_pid; /* so that no other process has it */
     bool has_program; /* it was begun by the program, which no dlclose takes away */
     bool has_threads; /* pthread_create or thrd_create made one, as far as a program's runtime was told */
+    uint32_t libc_waits;     /* a bit for each `enum libc_waits` */
     uint32_t noted_for_good; /* a bit for each `enum note_for_good` */
     bool has_complained, has_noted_strangers;
     bool finished;

@@ -14,6 +14,7 @@
 extern __typeof__(pthread_key_create) pthread_key_create __attribute__((weak));
 extern __typeof__(pthread_key_delete) pthread_key_delete __attribute__((weak));
 extern __typeof__(pthread_setspecific) pthread_setspecific __attribute__((weak));
+extern __typeof__(pthread_getspecific) pthread_getspecific __attribute__((weak));
 extern __typeof__(pthread_attr_destroy) pthread_attr_destroy __attribute__((weak));
 extern __typeof__(pthread_attr_getstacksize) pthread_attr_getstacksize __attribute__((weak));
 extern __typeof__(pthread_attr_setstacksize) pthread_attr_setstacksize __attribute__((weak));
@@ -107,14 +108,9 @@ static void tell_of_lost_thread(struct process *process) {
     process_complain(process, "", "", "no memory or thread-specific data left", "counts of some threads are lost");
 }
 
-static void *trampoline(void *argument) {
-    struct process *process = process_current();
+/* The calling thread counts in a segment that was prepared for it. */
+static void begin(struct process *process, struct segment *segment) {
     const struct image *image = __bbprof_image.image;
-    struct segment *segment = argument;
-    process_lock(process);
-    void *(*start)(void *) = segment->start;
-    int (*start_c11)(void *) = segment->start_c11;
-    argument = segment->argument;
     segment->owner = platform_thread_id();
     look_for_unseen_end(process, image);
     segment_attach(process, image, BANK_TLS, segment, __bbprof_tls_bank);
@@ -122,6 +118,16 @@ static void *trampoline(void *argument) {
         release(process, segment);
         tell_of_lost_thread(process);
     }
+}
+
+static void *trampoline(void *argument) {
+    struct process *process = process_current();
+    struct segment *segment = argument;
+    process_lock(process);
+    void *(*start)(void *) = segment->start;
+    int (*start_c11)(void *) = segment->start_c11;
+    argument = segment->argument;
+    begin(process, segment);
     process_unlock(process);
     return start != NULL ? start(argument) : (void *)(intptr_t)start_c11(argument);
 }
@@ -134,15 +140,7 @@ static size_t stack_taken(void) {
     return (bytes & ~(uint64_t)(BBPROF_PAGE_BYTES - 1)) + (uint64_t)5 * BBPROF_PAGE_BYTES;
 }
 
-/* Attributes for a stack by libc. */
-struct stack {
-    pthread_attr_t attributes;
-    bool is_chosen; /* otherwise the program's own attributes are to be used */
-    bool owns;      /* the attributes are no copy of others, and to be destroyed */
-};
-
-/* One with as much room for the program as it asks for, besides what the bank takes. Returns an error number. */
-static int stack_choose(struct stack *stack, const pthread_attr_t *attributes) {
+int thread_stack_choose(struct thread_stack *stack, const pthread_attr_t *attributes) {
     pthread_attr_t *ours = &stack->attributes;
     bool is_named = own_stack_is_named(attributes);
     size_t bytes, usual;
@@ -167,6 +165,11 @@ static int stack_choose(struct stack *stack, const pthread_attr_t *attributes) {
         bytes = usual;
     pthread_attr_setstacksize(ours, bytes + stack_taken());
     return 0;
+}
+
+void thread_stack_done(struct thread_stack *stack) {
+    if (stack->owns && pthread_attr_destroy != NULL)
+        pthread_attr_destroy(&stack->attributes);
 }
 
 /* A segment for a thread to come, or NULL. */
@@ -194,12 +197,11 @@ static struct segment *prepare_segment(struct process *process, void *(*start)(v
 
 static int create_enlarged(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                            void *argument) {
-    struct stack stack;
-    int why = stack_choose(&stack, attributes);
+    struct thread_stack stack;
+    int why = thread_stack_choose(&stack, attributes);
     if (why == 0)
         why = create(thread, stack.is_chosen ? &stack.attributes : attributes, start, argument);
-    if (stack.owns && pthread_attr_destroy != NULL)
-        pthread_attr_destroy(&stack.attributes);
+    thread_stack_done(&stack);
     return why;
 }
 
@@ -233,6 +235,26 @@ static void tell_of_threads(void) {
     process_lock(process);
     process->has_threads = true;
     several_threads_look(process);
+    process_unlock(process);
+}
+
+bool threads_are_made_by_libc(void) {
+    bool need_segments = counts_in_tls() && pthread_getspecific != NULL;
+    if (need_segments)
+        tell_of_threads();
+    return need_segments;
+}
+
+void threads_adopt(void) {
+    /* musl's call one function after the other. */
+    if (key_state == KEY_READY && pthread_getspecific(key) != NULL)
+        return;
+    struct process *process = process_current();
+    struct segment *segment = prepare_segment(process, NULL, NULL, NULL);
+    if (segment == NULL)
+        return;
+    process_lock(process);
+    begin(process, segment);
     process_unlock(process);
 }
 

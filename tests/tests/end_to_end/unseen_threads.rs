@@ -199,43 +199,112 @@ int main(void) {
 ";
 
 /// The first thread ends, and the exit comes from the second, while libc's thread for a timer lives on.
-const TIMER: &str = "\
+const READER: &str = "\
 #define _GNU_SOURCE
+#include <aio.h>
+#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 static pthread_t first;
-static void ring(union sigval x) {}
 static void *thread(void *x) {
   pthread_join(first, 0);
   exit(0);
 }
 int main(void) {
   pthread_t made;
-  timer_t timer;
-  struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = ring};
+  static char bytes[8];
+  static struct aiocb read = {.aio_buf = bytes, .aio_nbytes = sizeof bytes};
+  read.aio_fildes = open(\"/dev/zero\", O_RDONLY);
   first = pthread_self();
-  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || pthread_create(&made, 0, thread, 0) != 0)
+  if (aio_read(&read) != 0 || pthread_create(&made, 0, thread, 0) != 0)
     return 1;
   pthread_exit(0);
 }
 ";
 
-const TIMER_ALONE: &str = "\
+const READER_ALONE: &str = "\
+#include <aio.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
+static volatile int came;
+static void told(union sigval x) { came = 1; }
+int main(void) {
+  static char bytes[8];
+  static struct aiocb read = {.aio_buf = bytes, .aio_nbytes = sizeof bytes};
+  read.aio_fildes = open(\"/dev/zero\", O_RDONLY);
+  read.aio_sigevent = (struct sigevent){.sigev_notify = SIGEV_THREAD, .sigev_notify_function = told};
+  if (aio_read(&read) != 0)
+    return 1;
+  while (!came)
+    usleep(100);
+}
+";
+
+/// Timers, one of them with threads whose stacks are as small as may be, and messages; in a forked child, too. Tells how often they came.
+const NOTIFIED: &str = "\
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mqueue.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-static volatile int rang;
-static void ring(union sigval x) { rang = 1; }
+static atomic_long rung, told;
+static mqd_t queue;
+static void ring(union sigval value) { rung += value.sival_int; }
+static void tell(union sigval value) {
+  char message[8];
+  mq_receive(queue, message, sizeof message, 0);
+  told++;
+}
+static void wait_for_timers(int number) {
+  struct itimerspec often = {{0, 200000}, {0, 100000}}, never = {0};
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 16384);
+  timer_t timers[3];
+  for (int i = 0; i < 3; i++) {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = ring, .sigev_value.sival_int = 1};
+    event.sigev_notify_attributes = i == 2 ? &small : 0;
+    if (timer_create(CLOCK_MONOTONIC, &event, &timers[i]) != 0 || timer_settime(timers[i], 0, &often, 0) != 0)
+      exit(1);
+  }
+  for (long until = rung + number; rung < until;)
+    usleep(1000);
+  for (int i = 0; i < 3; i++) {
+    timer_settime(timers[i], 0, &never, 0);
+    timer_delete(timers[i]);
+  }
+  usleep(200000);
+}
 int main(void) {
-  timer_t timer;
-  struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = ring};
-  struct itimerspec soon = {.it_value = {0, 1000000}};
-  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &soon, 0) != 0)
-    return 1;
-  while (!rang)
-    usleep(100);
+  struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 8};
+  char name[40];
+  sprintf(name, \"/bbprof-%d\", getpid());
+  queue = mq_open(name, O_CREAT | O_RDWR, 0600, &attributes);
+  mq_unlink(name);
+  for (int i = 0; i < 20; i++) {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = tell};
+    if (mq_notify(queue, &event) != 0 || mq_send(queue, \"x\", 1, 0) != 0)
+      return 1;
+    while (told <= i)
+      usleep(100);
+  }
+  wait_for_timers(200);
+  long before = rung;
+  pid_t child = fork();
+  if (child == 0) {
+    wait_for_timers(100);
+    exit(rung - before < 256 ? rung - before : 1);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  printf(\"%ld %ld %d\", before, (long)told, WEXITSTATUS(status));
 }
 ";
 
@@ -389,17 +458,36 @@ fn a_thread_in_its_last_destructor() {
 /// It is not taken for the first thread, which the kernel keeps as long as there are others.
 #[test]
 fn a_thread_of_libcs_own() {
-    let timer = Program::new("bbprof-cc", "a.c", TIMER, &[]);
-    timer.run();
-    let said = timer.verify().expect_code(5).text();
+    let reader = Program::new("bbprof-cc", "a.c", READER, &[]);
+    reader.run();
+    let said = reader.verify().expect_code(5).text();
     assert!(said.contains("neither pthread_create nor thrd_create"), "{said}");
 }
 
 /// Nothing hides the program's `pthread_create` there; the note says what else it may be, and one note is enough.
 #[test]
 fn no_threads_but_libcs_own() {
-    let timer = Program::new("bbprof-cc", "a.c", TIMER_ALONE, &[]);
-    timer.run();
-    let said = timer.verify().expect_code(5).text();
-    assert!(said.contains("was not told: by libc (for timers") && !said.contains("neither") && !said.contains(".;"), "{said}");
+    let reader = Program::new("bbprof-cc", "a.c", READER_ALONE, &[]);
+    reader.run();
+    let said = reader.verify().expect_code(5).text();
+    assert!(said.contains("was not told: by libc (for ") && !said.contains("neither") && !said.contains(".;"), "{said}");
+}
+
+/// Of a function that libc calls in a thread of its own the runtime is told where it is named.
+#[test]
+fn threads_that_libc_makes_to_notify() {
+    for options in [&[][..], &["-static"]] {
+        let notified = Program::new("bbprof-cc", "a.c", NOTIFIED, options);
+        let run = Run::new(notified.sandbox.join("program")).env("BBPROF_OUT", notified.sandbox.join("%p.bbraw"));
+        let text = run.in_folder(notified.sandbox.path()).ok().text();
+        let [rung, told, in_child] = text.split(' ').map(|number| number.parse().unwrap()).collect::<Vec<u64>>()[..] else {
+            panic!("{text}")
+        };
+        let files = std::fs::read_dir(notified.sandbox.path()).unwrap().map(|entry| entry.unwrap().path());
+        let raws: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|extension| extension == "bbraw")).collect();
+        assert_eq!(raws.len(), 2, "{raws:?}");
+        Run::new(tool("bbprof")).arg("verify").args(&raws).ok();
+        let entries = |function: &str| Exported::of(&raws).entries(function);
+        assert_eq!((entries("ring"), entries("tell")), (Some(rung + in_child), Some(told)), "{options:?}");
+    }
 }
