@@ -45,7 +45,7 @@ struct notice {
 /* The event to be asked for: the program's own where it names no function, or no thread needs anything. */
 static struct sigevent *begin(struct notice *notice, const struct sigevent *event) {
     struct sigevent *own = (struct sigevent *)(uintptr_t)event;
-    notice->is_ours = event != NULL && event->sigev_notify == SIGEV_THREAD && threads_are_made_by_libc();
+    notice->is_ours = event != NULL && event->sigev_notify == SIGEV_THREAD && threads_expect_libcs();
     struct notified *notified = notice->is_ours ? keep(process_current(), event) : NULL;
     notice->is_ours = notified != NULL && thread_stack_choose(&notice->stack, event->sigev_notify_attributes) == 0;
     if (!notice->is_ours)

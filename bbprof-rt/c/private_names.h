@@ -250,8 +250,8 @@
 #define thread_stack_done bbprof_thread_stack_done
 #define threading_prepare bbprof_threading_prepare
 #define threads_adopt bbprof_threads_adopt
-#define threads_are_made_by_libc bbprof_threads_are_made_by_libc
 #define threads_create bbprof_threads_create
 #define threads_create_c11 bbprof_threads_create_c11
+#define threads_expect_libcs bbprof_threads_expect_libcs
 
 #endif

@@ -238,7 +238,7 @@ static void tell_of_threads(void) {
     process_unlock(process);
 }
 
-bool threads_are_made_by_libc(void) {
+bool threads_expect_libcs(void) {
     bool need_segments = counts_in_tls() && pthread_getspecific != NULL;
     if (need_segments)
         tell_of_threads();

@@ -12,8 +12,11 @@ typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(vo
 /* Creates a thread by `create` whose TLS bank counts in a segment. */
 int threads_create(create_function create, pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 
-/* Do threads of this image need segments? Then threads will be made by libc itself, and call threads_adopt. */
-bool threads_are_made_by_libc(void);
+/* The same for C11's thrd_create, and with its results. */
+int threads_create_c11(create_function create, pthread_t *thread, int (*start)(void *), void *argument);
+
+/* libc itself will make threads that call the program. True: they need segments, and are to call threads_adopt first. */
+bool threads_expect_libcs(void);
 
 /* The calling thread, which libc made, counts in a segment from now on. */
 void threads_adopt(void);
@@ -28,8 +31,5 @@ struct thread_stack {
 /* One with as much room for the program as it asks for, besides what the bank takes. Returns an error number. */
 int thread_stack_choose(struct thread_stack *stack, const pthread_attr_t *attributes);
 void thread_stack_done(struct thread_stack *stack);
-
-/* The same for C11's thrd_create, and with its results. */
-int threads_create_c11(create_function create, pthread_t *thread, int (*start)(void *), void *argument);
 
 #endif
