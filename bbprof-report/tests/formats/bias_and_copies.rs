@@ -3,7 +3,7 @@
 use crate::example::{PLAIN, profile, text};
 use crate::support::*;
 use bbprof_profile::{CounterMode, EdgeKind, FunctionView, Linkage};
-use bbprof_report::{write_bias, write_copies, write_ledger};
+use bbprof_report::{MixBy, MixReport, write_bias, write_copies, write_ledger};
 use unicode_width::UnicodeWidthStr;
 
 /// By hand: the loop's test goes on 8 of 10 times, the `if` one way 5 of 7 times.
@@ -90,4 +90,23 @@ fn implementations_of_traits_are_named() {
         let said = text(|out| write_copies(&profile, wanted, 10, PLAIN, &|_| None, out).map(|found| assert_eq!(found, 1)));
         assert!(said.starts_with("<u8 as a::T>::run  a.c:1\n3 copies, "), "{said}");
     }
+}
+
+/// A macro defines both on its line: for the ledger, and for the mix by functions, they are two, as in the report.
+#[test]
+fn overloads_on_one_line_stay_apart() {
+    let mut maker = ModuleMaker::new("a.cpp", CounterMode::Edges);
+    let overloads = ["_Z1gi", "_Z1gd"].map(|symbol| leaf(&mut maker, symbol, Linkage::External));
+    let mut run = Run::new(&[(&maker, None)]);
+    for (times, overload) in (1..).zip(overloads) {
+        run.walk(&maker, overload, &[0, 1], times);
+    }
+    let profile = run.profile().expect("counters fit the map");
+    let ledger = text(|out| write_ledger(&profile, 10, PLAIN, out));
+    assert!(ledger.starts_with("functions of the source  2\nwith several copies      0"), "{ledger}");
+    for (wanted, number) in [("g", 2), ("g(int)", 1)] {
+        text(|out| write_copies(&profile, wanted, 10, PLAIN, &|_| None, out).map(|found| assert_eq!(found, number, "{wanted}")));
+    }
+    let mix = text(|out| MixReport::of_run(&profile, MixBy::Function).write_text(9, PLAIN, out));
+    assert!(mix.contains("g(int)") && mix.contains("g(double)"), "{mix}");
 }
