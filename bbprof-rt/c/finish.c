@@ -8,8 +8,7 @@ static bool name_is_taken(struct process *process) {
     const char *path = process->raw.path;
     if (!process->raw.in_use || platform_identify_path(path, &there) != 0 || raw_is_at(process, path))
         return false;
-    process_complain(process, "cannot keep ", path, "another file has this name now",
-                     "this process's counts are lost if it was replaced; %p in BBPROF_OUT makes names differ");
+    raw_complain_of_taken_name(process);
     return true;
 }
 

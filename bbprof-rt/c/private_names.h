@@ -187,6 +187,7 @@
 #define raw_abandon bbprof_raw_abandon
 #define raw_append bbprof_raw_append
 #define raw_begin bbprof_raw_begin
+#define raw_complain_of_taken_name bbprof_raw_complain_of_taken_name
 #define raw_contents_none bbprof_raw_contents_none
 #define raw_contents_read bbprof_raw_contents_read
 #define raw_contents_walk bbprof_raw_contents_walk

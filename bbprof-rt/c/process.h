@@ -303,6 +303,8 @@ int raw_begin(struct process *process);
 int raw_publish(struct process *process);
 /* Is that its name, or another? */
 bool raw_is_at(const struct process *process, const char *path);
+/* Another file has its name: what that means, said once. */
+void raw_complain_of_taken_name(struct process *process);
 void raw_abandon(struct process *process);
 /* Zeroed counters, in the file if there is one (*offset != 0) and it can grow, else in memory. */
 uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *offset);

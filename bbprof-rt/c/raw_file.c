@@ -94,10 +94,10 @@ static int reopen(struct raw_file *raw) {
     struct file_identity now;
     int file = platform_open(raw->path, OPEN_UPDATE);
     if (file < 0)
-        return file;
+        return file == -ENOENT ? -EIDRM : file;
     int why = platform_identify(file, &now);
     if (why == 0 && (now.device != raw->device || now.inode != raw->inode))
-        why = -ENOENT;
+        why = -ESTALE;
     if (why != 0)
         platform_close(file);
     return why != 0 ? why : file;
@@ -164,6 +164,18 @@ void raw_abandon(struct process *process) {
     process->raw.in_use = false;
 }
 
+void raw_complain_of_taken_name(struct process *process) {
+    process_complain(process, "cannot keep ", process->raw.path, platform_error_text(-ESTALE),
+                     "this process's counts are lost if it was replaced; %p in BBPROF_OUT makes names differ");
+}
+
+static void complain_of_growth(struct process *process, int why, const char *consequence) {
+    if (why == -ESTALE)
+        raw_complain_of_taken_name(process);
+    else
+        process_complain(process, "cannot extend ", process->raw.path, platform_error_text(why), consequence);
+}
+
 static void complain(struct process *process, int why) {
     process_complain(process, "cannot write ", process->raw.path, platform_error_text(why), "the program runs on, its counts are lost");
 }
@@ -220,8 +232,7 @@ uint64_t *raw_reserve(struct process *process, uint64_t num_bytes, uint64_t *off
         if (process->raw.file >= 0) {
             drop_unpublished(process, why);
         } else {
-            process_complain(process, "cannot extend ", process->raw.path, platform_error_text(why),
-                             "some counts are lost if the program does not end by exit");
+            complain_of_growth(process, why, "some counts are lost if the program does not end by exit");
             raw_tell_in_memory(process, IN_MEMORY_NO_ROOM);
         }
     }
@@ -266,7 +277,7 @@ static void close_log(struct process *process, int why) {
         drop_unpublished(process, why);
         return;
     }
-    process_complain(process, "cannot extend ", process->raw.path, platform_error_text(why), "the profile is not complete");
+    complain_of_growth(process, why, "the profile is not complete");
     entries_of_note(note, put_last, &process->raw);
 }
 

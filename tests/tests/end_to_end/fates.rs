@@ -3,6 +3,7 @@
 
 mod beside_forks;
 mod forks;
+mod lost_names;
 mod many;
 mod pool;
 mod refused;
