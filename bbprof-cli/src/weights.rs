@@ -7,6 +7,7 @@
 use crate::cache;
 use crate::commands::inputs::{MapArgs, expand, load};
 use crate::exit::require;
+use crate::messages::tell;
 use anyhow::{Context, Result};
 use bbprof_format::Digest;
 use bbprof_profile::CounterMode;
@@ -47,6 +48,10 @@ pub(crate) fn frequencies_file(profile: &Path, asked: &str) -> Result<PathBuf> {
     // What was left out may be there the next time: a map that is missing, for one.
     if num_left_out == 0 {
         cache::write(&index, file.as_os_str().as_bytes())?;
+    } else {
+        tell!(
+            "{asked} {name} is read anew for each compilation, as what is left out may be there then; bbprof merge -o FILE {name} makes a profile that is read once"
+        );
     }
     Ok(file)
 }

@@ -104,6 +104,15 @@ fn weights_are_looked_for_again_where_some_were_missing() {
     // The `main` of the other program is all that is known then.
     let without = placed("without");
     assert!(without.contains("in 0 functions; 1 changed since"), "{without}");
+    let compiled = Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).args([&by_profile, "-c"]).arg(&source).ok();
+    let advice =
+        format!("read anew for each compilation, as what is left out may be there then; bbprof merge -o FILE {}", folder.display());
+    assert!(compiled.stderr.contains(&advice), "{}", compiled.stderr);
+    let merged = sandbox.join("merged.bbprof");
+    Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&merged).arg(&folder).outcome().expect_code(4);
+    let by_merged = format!("--bbprof-weights={}", merged.display());
+    let compiled = Run::new(tool("bbprof-cc")).in_folder(sandbox.path()).args([&by_merged, "-c"]).arg(&source).ok();
+    assert_eq!(compiled.stderr, "");
     std::fs::rename(&hidden, &map).unwrap();
     let with = placed("with");
     assert!(with.contains("by an earlier profile in 3 functions"), "{with}");
