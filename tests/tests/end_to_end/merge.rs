@@ -87,3 +87,22 @@ fn one_process_in_two_files() {
     assert!(doubled.contains("all.bbprof: the counts of process") && doubled.contains("are added 2 times"), "{doubled}");
     assert_eq!(Run::new(tool("bbprof")).arg("verify").arg(&copy).ok().stderr, "");
 }
+
+/// `runs/*` has folders of runs that could not be built: they are named, and the others summed. Where there is nothing else it is an error.
+#[test]
+fn folders_without_profiles() {
+    let (parcel, run) = profiled();
+    let (empty, full) = (parcel.sandbox.join("runs/1"), parcel.sandbox.join("runs/2"));
+    std::fs::create_dir_all(&empty).unwrap();
+    std::fs::create_dir(&full).unwrap();
+    std::fs::copy(&run.raw, full.join("a.bbraw")).unwrap();
+    let merged = parcel.sandbox.join("all.bbprof");
+    let merge = |inputs: &[&Path]| Run::new(tool("bbprof")).args(["merge", "-o"]).arg(&merged).args(inputs).outcome();
+    let no_profile = |word: &str| format!("{word}{}: no profile (*.bbraw, *.bbprof) is in this folder\n", empty.display());
+    let said = merge(&[&empty, &empty]).expect_code(2).stderr;
+    assert!(said.ends_with(&no_profile("error: ")) && !merged.exists(), "{said}");
+    let said = merge(&[&empty, &full]).expect_code(0).stderr;
+    assert!(said.lines().count() == 1 && said.ends_with(&no_profile("left out ")), "{said}");
+    let verified = Run::new(tool("bbprof")).args(["verify", "--against"]).args([&run.raw, &merged]).ok().text();
+    assert!(verified.contains(" edges, 0 differences\n"), "{verified}");
+}

@@ -12,7 +12,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The files behind the words; folders are looked through to the bottom.
+/// The files behind the words; folders are looked through to the bottom. Those without profiles are named and passed by, as long as something else has any: runs that
+/// could not be built leave such folders.
 pub(crate) fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
     expand_without(profiles, None)
 }
@@ -21,6 +22,7 @@ pub(crate) fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
 pub(super) fn expand_without(profiles: &[PathBuf], output: Option<&Path>) -> Result<Vec<PathBuf>> {
     let output = output.and_then(|output| output.canonicalize().ok());
     let mut files = Vec::new();
+    let mut empty = Vec::new();
     for path in profiles {
         let metadata = std::fs::metadata(path).map_err(|error| Requirement(format!("{}: {error}", path.display())))?;
         if metadata.is_dir() {
@@ -34,7 +36,8 @@ pub(super) fn expand_without(profiles: &[PathBuf], output: Option<&Path>) -> Res
                 files.extend(kept);
             }
             if files.len() == before {
-                return Err(Requirement(format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", path.display())).into());
+                empty.push(path);
+                continue;
             }
             let is_merged = |path: &PathBuf| path.extension().is_some_and(|extension| extension == merged::EXTENSION);
             if files[before..].iter().any(is_merged) && !files[before..].iter().all(is_merged) {
@@ -46,6 +49,11 @@ pub(super) fn expand_without(profiles: &[PathBuf], output: Option<&Path>) -> Res
         } else {
             files.push(path.clone());
         }
+    }
+    let without_profile = |folder: &PathBuf| format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", folder.display());
+    match empty.first() {
+        Some(first) if files.is_empty() => return Err(Requirement(without_profile(first)).into()),
+        _ => empty.into_iter().for_each(|folder| tell!("left out {}", without_profile(folder))),
     }
     Ok(files)
 }
