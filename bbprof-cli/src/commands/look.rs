@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 /// `--width` and `--color`.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub(crate) struct LookArgs {
-    /// Columns of the output; without it, those of the terminal, else 80
+    /// Columns of the output (tables take what their numbers need, and 20 for names); without it, those of the terminal, else 80
     #[arg(long, value_name = "COLUMNS")]
     width: Option<usize>,
     #[command(flatten)]

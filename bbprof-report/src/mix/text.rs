@@ -3,10 +3,11 @@
 use super::{MixReport, Row};
 use crate::number::{grouped, percent};
 use crate::one_line;
-use crate::table::{Paint, Style, Table, warmth};
+use crate::table::{Paint, Style, Table, cut_middle, fitted, warmth};
 use bbprof_profile::OpcodeCount;
 use std::cmp::Reverse;
 use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr;
 
 pub(super) fn write(report: &MixReport<'_>, top: usize, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let plural = |number: u64, noun: &str| format!("{} {noun}{}", grouped(u128::from(number)), if number == 1 { "" } else { "s" });
@@ -31,13 +32,7 @@ pub(super) fn write(report: &MixReport<'_>, top: usize, style: Style, out: &mut 
 }
 
 fn write_row(report: &MixReport<'_>, row: &Row<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let place = match row.file {
-        Some(file) if row.line > 0 => format!("  {}:{}", report.files.path(file), row.line),
-        _ => String::new(),
-    };
-    let copies =
-        if row.mix.functions > 1 { format!(" ({} functions)", grouped(u128::from(row.mix.functions))) } else { String::new() };
-    writeln!(out, "{}{copies}{}", style.paint(Some(Paint::Heading), &one_line(row.name)), one_line(&place))?;
+    write_heading(report, row, style, out)?;
     let by_weight = |rows: &mut Vec<(&str, OpcodeCount)>| {
         rows.sort_by_key(|(name, count)| (Reverse((if report.has_run { count.executed } else { 0 }, count.in_code)), *name));
     };
@@ -48,6 +43,24 @@ fn write_row(report: &MixReport<'_>, row: &Row<'_>, style: Style, out: &mut dyn 
     write_counts(report, row, "opcode", &opcodes, style, out)?;
     write_counts(report, row, "group", &groups, style, out)?;
     write_ways(report, row, out)
+}
+
+/// Name and place; where both are too wide, the place has a line of its own.
+fn write_heading(report: &MixReport<'_>, row: &Row<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let copies =
+        if row.mix.functions > 1 { format!(" ({} functions)", grouped(u128::from(row.mix.functions))) } else { String::new() };
+    let name = cut_middle(row.name, style.width.saturating_sub(copies.len()));
+    let place = match row.file {
+        Some(file) if row.line > 0 => one_line(&format!("{}:{}", report.files.path(file), row.line)).into_owned(),
+        _ => String::new(),
+    };
+    let is_wide = name.width() + copies.len() + 2 + place.width() > style.width;
+    let (between, place) = match place.is_empty() {
+        true => ("", place),
+        false if is_wide => ("\n  ", fitted(&place, style.width.saturating_sub(2))),
+        false => ("  ", place),
+    };
+    writeln!(out, "{}{copies}{between}{place}", style.paint(Some(Paint::Heading), &name))
 }
 
 fn write_counts(

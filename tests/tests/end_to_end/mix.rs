@@ -49,6 +49,10 @@ fn every_grouping_of_lua_sums_to_the_instructions_of_the_report() {
     let csv = Run::new(tool("bbprof")).args(["mix", "--csv", "--by", "instantiation"]).arg(&raw).ok().text();
     let column = |line: &str| line.rsplit(',').nth(1).and_then(|field| field.parse::<u64>().ok());
     assert_eq!(csv.lines().skip(1).map(|line| column(line).expect("a count")).sum::<u64>(), instructions);
+    // As wide as asked for; places that have no room beside a name stand below it.
+    let text = Run::new(tool("bbprof")).args(["mix", "--by", "function", "--top", "1000", "--width", "80"]).arg(&raw).ok().text();
+    let too_wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(too_wide.is_empty() && text.contains("luaV_execute\n  ") && text.contains("lvm.c:"), "{too_wide:?}");
 }
 
 fn executed(count: &Value) -> u64 {

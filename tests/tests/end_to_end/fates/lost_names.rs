@@ -39,7 +39,7 @@ fn before_a_thread() {
         ("taken", "another file has this name now; this process's counts are lost if it was replaced", "in_child"),
         ("removed", "no file has this name any more; some counts are lost if the program does not end by exit", "thread"),
     ] {
-        let raw = sandbox.join(&format!("{way}.bbraw"));
+        let raw = sandbox.join(format!("{way}.bbraw"));
         let run = Run::new(&program).arg(way).env("BBPROF_OUT", &raw).ok();
         assert!(run.stderr.lines().count() == 1 && run.stderr.contains(said), "{way}: {}", run.stderr);
         assert!(run.stderr.contains(&*raw.to_string_lossy()), "{way}: {}", run.stderr);
