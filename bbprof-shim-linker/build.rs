@@ -1,7 +1,7 @@
 //! Compiles the runtime that profiled programs are linked with, one archive for each kind of image; the shim embeds them.
 //!
-//! `bbprof-rt/c/SOURCES` lists what each archive is made of, `FLAGS` what all are compiled with. What is in every image is linked into one object
-//! (`core`), so that a link reads one member, not thirty.
+//! `bbprof-rt/c/SOURCES` lists what each archive is made of, `FLAGS` what all are compiled with. What is in every image is linked
+//! into one object (`core`), so that a link reads one member, not thirty.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! The cache folder (`$XDG_CACHE_HOME/bbprof`, else `~/.cache/bbprof`): folders named after their content.
 //!
-//! A folder is filled under a temporary name and renamed; when two processes race, either result is the same. What takes long is filled by one while the
-//! others wait. Removing the cache is locked, too (`cache_lock`).
+//! A folder is filled under a temporary name and renamed; when two processes race, either result is the same. What takes long is
+//! filled by one while the others wait. Removing the cache is locked, too (`cache_lock`).
 
 use crate::exit::require;
 use anyhow::{Context, Result, bail};
@@ -106,7 +106,8 @@ pub(crate) fn stamp(path: &Path) -> Result<OsString> {
     stamp_in_place(&path.canonicalize().with_context(|| path.display().to_string())?)
 }
 
-/// The same of a file whose path has no links, or lies beside one whose stamp tells them: of many files, to find the links takes longer than all else.
+/// The same of a file whose path has no links, or lies beside one whose stamp tells them: of
+/// many files, to find the links takes longer than all else.
 pub(crate) fn stamp_in_place(path: &Path) -> Result<OsString> {
     let meta = path.metadata().with_context(|| path.display().to_string())?;
     let mut stamp = path.as_os_str().to_owned();

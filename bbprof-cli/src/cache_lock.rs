@@ -1,4 +1,5 @@
-//! Who uses the cache now: each running build holds a shared lock on one file in it, and `bbprof clean` an exclusive one while it removes the rest.
+//! Who uses the cache now: each running build holds a shared lock on one file in it, and
+//! `bbprof clean` an exclusive one while it removes the rest.
 
 use crate::cache;
 use anyhow::{Context, Result};

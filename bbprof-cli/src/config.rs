@@ -26,12 +26,15 @@ pub(crate) struct Settings {
     #[arg(long, value_enum, value_name = "KIND")]
     #[serde(deserialize_with = "word")]
     pub storage: Option<Storage>,
-    /// With --counters paths: most paths of a function; where there are more, paths also end where that costs least [default: 100000000]
+    /// With --counters paths: most paths of a function; where there are more, paths also
+    /// end where that costs least [default: 100000000]
     #[arg(long, value_name = "N")]
     #[serde(deserialize_with = "number_of_paths")]
     pub path_limit: Option<u64>,
-    /// With --counters paths: most paths of a function that an array counts. More are counted in a hash table: in all functions when this or
-    /// --path-limit is given, else where that is cheap, and elsewhere paths also end where that costs least; without these options also around tight loops, and where they would be dear [default: 256, or 2 for each edge; with --path-limit 1024, or 4 for each edge]
+    /// With --counters paths: most paths of a function that an array counts. More are counted in a hash table: in all
+    /// functions when this or --path-limit is given, else where that is cheap, and elsewhere paths also end where that
+    /// costs least; without these options also around tight loops, and where they would be dear [default: 256, or 2 for
+    /// each edge; with --path-limit 1024, or 4 for each edge]
     #[arg(long, value_name = "N")]
     #[serde(deserialize_with = "number_of_paths")]
     pub path_array: Option<u64>,

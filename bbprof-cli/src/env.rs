@@ -1,8 +1,9 @@
 //! `bbprof env`: the variables with which a plain `cargo build --target T`, `make` or `ninja` instruments.
 //!
-//! rustc gets the plugin by `RUSTFLAGS`, so that cargo's fingerprints know of it, and is called through `RUSTC`, the role that
-//! sets `RUSTC_BOOTSTRAP` for instrumented compilations only and takes the flag out of what build scripts try; doctests are
-//! compiled through `RUSTDOC`. C and C++ get `CC` and `CXX`; `CFLAGS`, `CXXFLAGS` and `LDFLAGS` serve builds that name clang themselves. What the user has set stays.
+//! rustc gets the plugin by `RUSTFLAGS`, so that cargo's fingerprints know of it, and is called through `RUSTC`, the role
+//! that sets `RUSTC_BOOTSTRAP` for instrumented compilations only and takes the flag out of what build scripts try;
+//! doctests are compiled through `RUSTDOC`. C and C++ get `CC` and `CXX`; `CFLAGS`, `CXXFLAGS` and `LDFLAGS` serve builds
+//! that name clang themselves. What the user has set stays.
 
 use crate::cache;
 use crate::cargo::load_configuration;
@@ -174,7 +175,8 @@ fn behind(ours: &str, flags: &str) -> String {
     format!("{ours} {}", others.trim()).trim_end().to_owned()
 }
 
-/// Why build systems do not take a path for one word: they split their variables at spaces, and hand them to a shell. And what we print is text.
+/// Why build systems do not take a path for one word: they split their variables at
+/// spaces, and hand them to a shell. And what we print is text.
 fn oddity(path: &Path) -> Option<&'static str> {
     match path.to_str() {
         Some(text) if text.contains(|c: char| c.is_whitespace() || "'\"\\$`&;|()<>*?#".contains(c)) => {

@@ -1,4 +1,5 @@
-//! The last run: noted in the target directory by `cargo bbprof`, when it begins and again when it has ended, for commands without a profile.
+//! The last run: noted in the target directory by `cargo bbprof`, when it begins and
+//! again when it has ended, for commands without a profile.
 
 use crate::cache;
 use crate::exit::require;
@@ -8,8 +9,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// In target directories: a line with the folder of the run's raw profiles, or what `BBPROF_OUT` was, and then each of its files, with a zero behind each:
-/// names may be of several lines.
+/// In target directories: a line with the folder of the run's raw profiles, or what `BBPROF_OUT` was, and then each of its
+/// files, with a zero behind each: names may be of several lines.
 const NOTE: &str = "bbprof/last";
 const PATTERN: &str = "BBPROF_OUT=";
 
@@ -39,7 +40,8 @@ impl Place {
         }
     }
 
-    /// What the lines in this file say. Target directories are moved and copied: a run that is beside the file is meant, wherever it was.
+    /// What the lines in this file say. Target directories are moved and copied: a run
+    /// that is beside the file is meant, wherever it was.
     fn of_lines(lines: &[u8], note: &Path) -> Self {
         let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
         match lines.strip_prefix(PATTERN.as_bytes()) {
@@ -56,8 +58,8 @@ impl Place {
     }
 }
 
-/// Notes the last run in its target directory, and where commands look from here, if that is another, be it with this environment or without: they must not
-/// show the run before.
+/// Notes the last run in its target directory, and where commands look from here, if that is another, be it with this
+/// environment or without: they must not show the run before.
 pub(crate) fn note(target_dir: &Path, place: &Place) -> Result<()> {
     let own = target_dir.join(NOTE);
     cache::write_atomically(&own, &place.lines())?;
@@ -72,7 +74,8 @@ pub(crate) fn note(target_dir: &Path, place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// The note that holds in the working directory: what cargo's environment and configuration say wins over what lies there from earlier.
+/// The note that holds in the working directory: what cargo's environment and
+/// configuration say wins over what lies there from earlier.
 pub(crate) fn noted_here() -> Result<Option<PathBuf>> {
     let own_target = cargo_config2::Config::load().ok().and_then(|config| config.build.target_dir);
     match own_target.and_then(|target| note_in(&target)) {

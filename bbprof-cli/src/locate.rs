@@ -1,8 +1,9 @@
 //! Finds build maps by build id.
 //!
 //! In this order: `--map` (files and folders), `BBPROF_MAPS` (a path list of the same), beside the image where it ran
-//! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), in the folder of the profile, among those that `cargo bbprof` kept of its
-//! runs, where it kept them and where the profiles are now, in the map cache (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`), and where newer cargos link
+//! (`<image>.bbmap`, then every map in that folder, in `deps` below it and in `deps` beside it), in the folder of the
+//! profile, among those that `cargo bbprof` kept of its runs, where it kept them and where the profiles are now, in the
+//! map cache (`$XDG_CACHE_HOME/bbprof/maps/<build id>.bbmap`), and where newer cargos link
 //! (`build/<package>/<hash>/out` beside the image). Only headers are read while looking.
 
 use crate::cache;
@@ -52,7 +53,8 @@ impl MapFinder {
         Self { given, profiles: Vec::new(), kept: Vec::new(), cache, folders: HashMap::new(), located: HashMap::new() }
     }
 
-    /// Looks, from now on, beside this profile, too, and among the maps that were kept of its run: all may have been moved together, or come from another machine.
+    /// Looks, from now on, beside this profile, too, and among the maps that were kept of its run: all may
+    /// have been moved together, or come from another machine.
     pub(crate) fn look_beside(&mut self, profile: &Path) {
         let Some(folder) = profile.canonicalize().ok().and_then(|profile| Some(profile.parent()?.to_owned())) else { return };
         if self.profiles.contains(&folder) {
@@ -156,7 +158,8 @@ fn out_folders(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Where `cargo bbprof` keeps the map of a program that ran, in our folder of its target directory; `None` when the image is in none.
+/// Where `cargo bbprof` keeps the map of a program that ran, in our folder of its target
+/// directory; `None` when the image is in none.
 pub(crate) fn kept_map(build_id: BuildId, image: &Path) -> Option<PathBuf> {
     let ours = image.ancestors().find(|folder| folder.ends_with("bbprof"))?;
     Some(ours.join(KEPT).join(map::file_name(build_id)))

@@ -40,7 +40,8 @@ pub(crate) const RUSTC_WRAPPER: &str = "bbprof-rustc-wrapper";
 const MAX_LINKS: usize = 40;
 
 impl Role {
-    /// The role that `argv0` names, or else what it is a link to (`cc`, in a folder for builds that insist on that name); anything unknown is `bbprof`.
+    /// The role that `argv0` names, or else what it is a link to (`cc`, in a folder for builds
+    /// that insist on that name); anything unknown is `bbprof`.
     pub(crate) fn of(argv0: &OsStr) -> Self {
         Self::of_name(Path::new(argv0)).or_else(|| Self::of_link(which::which(argv0).ok()?)).unwrap_or(Self::Bbprof)
     }

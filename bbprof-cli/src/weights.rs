@@ -15,7 +15,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The file with the frequencies of this profile: a raw or merged one, or a folder of them. `asked` names in errors what asked for it.
+/// The file with the frequencies of this profile: a raw or merged one, or a folder of
+/// them. `asked` names in errors what asked for it.
 pub(crate) fn frequencies_file(profile: &Path, asked: &str) -> Result<PathBuf> {
     let profiles = &[profile.to_owned()];
     let place = cache::root()?.join("weights");

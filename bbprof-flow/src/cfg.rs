@@ -7,7 +7,8 @@ use crate::index::index;
 use std::fmt;
 
 index! {
-    /// A node: a basic block, or a part of one that ends at a call which may not return. Dense, `0..cfg.num_nodes()`; 0 is the entry.
+    /// A node: a basic block, or a part of one that ends at a call which may not return.
+    /// Dense, `0..cfg.num_nodes()`; 0 is the entry.
     NodeId, "n"
 }
 
@@ -51,7 +52,8 @@ pub enum EdgeRole {
 pub enum Splitting {
     /// A new block can be put on the edge (or, where the edge is not critical, one end can be used).
     Possible,
-    /// No block can be put on it (`indirectbr`, `callbr`), but its target can be parted: it alone leads to a landing, all others to the rest.
+    /// No block can be put on it (`indirectbr`, `callbr`), but its target can be parted:
+    /// it alone leads to a landing, all others to the rest.
     Landing,
     /// The same, but other such edges lead to that landing, too ([`Cfg::new`] finds them): only a phi-increment there can count it.
     PhiOnly,

@@ -100,7 +100,8 @@ impl fmt::Display for CheckError {
 
 impl std::error::Error for CheckError {}
 
-/// Proves that `solution` is a flow on `cfg`, that it is the one that was counted, and that no other flow has these counts: linear time.
+/// Proves that `solution` is a flow on `cfg`, that it is the one that was counted, and
+/// that no other flow has these counts: linear time.
 ///
 /// # Errors
 /// The first thing that is wrong.

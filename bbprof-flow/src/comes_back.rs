@@ -1,9 +1,10 @@
 //! Which functions always come back to their caller: a call to one of them need not end its node.
 //!
-//! A call comes back when its callee's body is known and nothing in it can vanish. Functions that call each other in circles are assumed to come back
-//! unless something in the circle does not: the greatest fixpoint. An endless recursion is not seen as vanishing: it ends in a signal, which
-//! leaves activations open that `verify` states. Who counts an activation only when it ends would lose all of these, and takes the least
-//! fixpoint: a function comes back if all that it calls are known to, so that no call into a circle is.
+//! A call comes back when its callee's body is known and nothing in it can vanish. Functions that call each other in
+//! circles are assumed to come back unless something in the circle does not: the greatest fixpoint. An endless recursion
+//! is not seen as vanishing: it ends in a signal, which leaves activations open that `verify` states. Who counts an
+//! activation only when it ends would lose all of these, and takes the least fixpoint: a function comes back if all that
+//! it calls are known to, so that no call into a circle is.
 
 use crate::index::index;
 
@@ -17,8 +18,8 @@ index! {
 pub struct CallSummary {
     /// The body seen here is the one that runs: no other definition can replace it at link or load time.
     pub is_exact: bool,
-    /// Something in it may vanish whatever its callees do: a call through a pointer, to an unknown function, to inline assembly, to longjmp, to
-    /// something that may throw or never returns, an endless loop.
+    /// Something in it may vanish whatever its callees do: a call through a pointer, to an unknown function, to inline assembly, to
+    /// longjmp, to something that may throw or never returns, an endless loop.
     pub may_vanish: bool,
     /// The functions of the module that it calls, in any order; repetitions do no harm.
     pub callees: Vec<FunctionId>,
@@ -43,8 +44,8 @@ pub fn comes_back(functions: &[CallSummary]) -> Vec<bool> {
     comes_back
 }
 
-/// For each function, whether a call to it always comes back from a depth that the program's text bounds: those that [`comes_back`] names, without
-/// recursive ones and all that reach them. Linear in functions and calls.
+/// For each function, whether a call to it always comes back from a depth that the program's text bounds: those that [`comes_back`]
+/// names, without recursive ones and all that reach them. Linear in functions and calls.
 ///
 /// # Panics
 /// When a callee is not in the list.

@@ -40,8 +40,8 @@ impl Weights {
     }
 }
 
-/// Whether a function has so many nodes that what the register allocator makes of it moves by more than counters cost: interpreters have, as `sqlite3VdbeExec` and
-/// `_PyEval_EvalFrameDefault`.
+/// Whether a function has so many nodes that what the register allocator makes of it moves by more than counters cost: interpreters
+/// have, as `sqlite3VdbeExec` and `_PyEval_EvalFrameDefault`.
 #[must_use]
 pub fn is_giant(num_nodes: usize) -> bool {
     num_nodes > 1000
@@ -49,14 +49,16 @@ pub fn is_giant(num_nodes: usize) -> bool {
 
 /// The price of a counter: `weight * increment` on a node, `weight * (increment + jump + copies * copy) + size` on a critical edge.
 ///
-/// The default says that the jump of a split edge costs a quarter of an increment: block layout saves most of these jumps, but not those of interpreters, see
-/// [`Costs::of_function`]. By the counts of 58 programs, which execute 57.0 increments and 14.7 split edges in 1,000 IR instructions with three quarters, 54.8 and 17.6
-/// with half, 54.3 and 18.2 with a quarter, 52.0 and 32.4 with nothing, a quarter is the best price where a split edge costs at most three quarters of an increment.
-/// `docs/PLACEMENT.md` has what was measured.
+/// The default says that the jump of a split edge costs a quarter of an increment: block layout saves most of these
+/// jumps, but not those of interpreters, see [`Costs::of_function`]. By the counts of 58 programs, which execute 57.0
+/// increments and 14.7 split edges in 1,000 IR instructions with three quarters, 54.8 and 17.6 with half, 54.3 and 18.2
+/// with a quarter, 52.0 and 32.4 with nothing, a quarter is the best price where a split edge costs at most three
+/// quarters of an increment. `docs/PLACEMENT.md` has what was measured.
 ///
-/// Without code on it, a way back to a loop's header shares registers with the header's phis; with a counter in between, they are copied. A copy
-/// has three quarters of the price of an increment: the bench's kernel `calls`, placed by its own frequencies, executes 1.141 of the plain instructions with that price and
-/// 1.242 without (1.153 with a counter in every block); Lua, SQLite and zstd change by less than 0.002.
+/// Without code on it, a way back to a loop's header shares registers with the header's phis; with a counter in between,
+/// they are copied. A copy has three quarters of the price of an increment: the bench's kernel `calls`, placed by its
+/// own frequencies, executes 1.141 of the plain instructions with that price and 1.242 without (1.153 with a counter in
+/// every block); Lua, SQLite and zstd change by less than 0.002.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Costs {
     /// One execution of an increment.
@@ -77,8 +79,9 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// The price in a function of so many nodes: of giants, the jump costs three quarters of an increment. Most of theirs are in an interpreter's loop, from whose
-    /// switch each way out is taken by a jump: CPython executes 1.076 of the plain instructions with that price and 1.089 with half an increment.
+    /// The price in a function of so many nodes: of giants, the jump costs three quarters of an increment. Most of theirs are in
+    /// an interpreter's loop, from whose switch each way out is taken by a jump: CPython executes 1.076 of the plain
+    /// instructions with that price and 1.089 with half an increment.
     #[must_use]
     pub fn of_function(num_nodes: usize) -> Self {
         Self { jump: if is_giant(num_nodes) { 3 } else { 1 }, ..Self::default() }

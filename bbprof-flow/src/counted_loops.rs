@@ -5,8 +5,8 @@ use crate::costs::{Costs, Weights};
 use crate::degrees::Degrees;
 use std::collections::BTreeMap;
 
-/// A loop that tells in front of it how often it will take its back edge, and that nothing leaves otherwise: one addition there counts
-/// that edge.
+/// A loop that tells in front of it how often it will take its back edge, and that
+/// nothing leaves otherwise: one addition there counts that edge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CountedLoop {
     /// The back edge.
@@ -19,7 +19,8 @@ pub struct CountedLoop {
     pub splits: bool,
 }
 
-/// The back edges that are counted in front of their loops, should they be counted at all: where it is cheaper than on the edge itself.
+/// The back edges that are counted in front of their loops, should they be counted at
+/// all: where it is cheaper than on the edge itself.
 pub(crate) struct BeforeLoops {
     costs: BTreeMap<EdgeId, u128>,
 }

@@ -1,14 +1,15 @@
 //! What the known flows leave open: unknown arcs that lie on a cycle of unknown arcs.
 //!
-//! Any flow can be sent round such a cycle without touching what is known. Every other unknown arc is the only one over a cut of the graph, so
-//! conservation determines it. A plan on a spanning tree leaves nothing open; counters on nodes alone may leave edges open.
+//! Any flow can be sent round such a cycle without touching what is known. Every other unknown arc is the
+//! only one over a cut of the graph, so conservation determines it. A plan on a spanning tree leaves
+//! nothing open; counters on nodes alone may leave edges open.
 
 use crate::doubled::{Doubled, Vertex};
 use crate::peel::Peeled;
 use crate::union_find::UnionFind;
 
-/// For each arc, whether it is free: unknown, and closing a cycle with unknown arcs before it. The other unknown arcs are a spanning
-/// forest of them all.
+/// For each arc, whether it is free: unknown, and closing a cycle with unknown arcs before it.
+/// The other unknown arcs are a spanning forest of them all.
 pub(crate) fn free_arcs(doubled: Doubled<'_>, known: &[Option<i128>]) -> Vec<bool> {
     let mut sets = UnionFind::new(doubled.num_vertices());
     let is_free = doubled.arcs().map(|arc| {

@@ -1,10 +1,10 @@
 //! Whether a plan determines the counts, seen from the definition.
 //!
-//! The quantities are the counts of nodes and edges. The equations are: all that enters a node is its count; all that leaves it is its count; as
-//! much enters X as leaves it. Each quantity stands in exactly two equations, once with each sign, so the uncounted quantities are the edges of
-//! an undirected graph whose vertices are the equations. A quantity is open exactly when it lies on a cycle of that graph, so it is
-//! determined exactly when it is counted or a bridge. Bridges come from one depth-first search (Tarjan 1974), which neither the
-//! placement nor the solver uses.
+//! The quantities are the counts of nodes and edges. The equations are: all that enters a node is its count; all that leaves it is
+//! its count; as much enters X as leaves it. Each quantity stands in exactly two equations, once with each sign, so the uncounted
+//! quantities are the edges of an undirected graph whose vertices are the equations. A quantity is open exactly when it lies on a
+//! cycle of that graph, so it is determined exactly when it is counted or a bridge. Bridges come from one depth-first search
+//! (Tarjan 1974), which neither the placement nor the solver uses.
 
 use crate::cfg::{Cfg, Endpoint};
 use crate::check::CheckError;

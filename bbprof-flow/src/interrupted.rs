@@ -1,12 +1,12 @@
-//! Where activations may have been interrupted: stopped for ever between two increments, by a signal that killed the process or by a
-//! handler that jumped away.
+//! Where activations may have been interrupted: stopped for ever between two increments, by a signal
+//! that killed the process or by a handler that jumped away.
 //!
-//! An interrupted activation enters a vertex of the doubled graph and does not leave it: there inflow exceeds outflow by one, and X lacks
-//! it. Counters sit on chords, so what conservation alone gives the arcs of the tree is wrong by one along the way from X to that vertex.
-//! Let the tree hang from X, and let s(v) be the number of interruptions at v and below it. The arc above v really has the value that
-//! conservation gave it plus s(v), if it points down, or minus s(v), if it points up. That control passes no arc a negative number
-//! of times bounds s(v) from below or from above; these bounds are all there is to know. One pass from the leaves finds the fewest
-//! interruptions that satisfy them, one pass back where these, or one more, may be.
+//! An interrupted activation enters a vertex of the doubled graph and does not leave it: there inflow exceeds outflow by one, and X
+//! lacks it. Counters sit on chords, so what conservation alone gives the arcs of the tree is wrong by one along the way from X to
+//! that vertex. Let the tree hang from X, and let s(v) be the number of interruptions at v and below it. The arc above v really has
+//! the value that conservation gave it plus s(v), if it points down, or minus s(v), if it points up. That control passes no arc a
+//! negative number of times bounds s(v) from below or from above; these bounds are all there is to know. One pass from the leaves
+//! finds the fewest interruptions that satisfy them, one pass back where these, or one more, may be.
 
 use crate::cfg::{Cfg, Endpoint, NodeId};
 use crate::cuts::free_arcs;
@@ -37,14 +37,16 @@ pub struct Interruptions {
 
 /// What interruptions explain these counts.
 ///
-/// `counts`: executions, by [`CounterId`](crate::CounterId) of `plan`. `None` when none do, when plan and graph do not fit, and for plans that leave edges open.
+/// `counts`: executions, by [`CounterId`](crate::CounterId) of `plan`. `None` when none do, when plan
+/// and graph do not fit, and for plans that leave edges open.
 #[must_use]
 pub fn interruptions(cfg: &Cfg, plan: &CounterPlan, counts: &[u64]) -> Option<Interruptions> {
     Explained::of(Doubled::new(cfg), plan, counts)?.interruptions()
 }
 
-/// The counts if there were no more interruptions than [`Interruptions::least`]. With k true ones, each is at most k off: on every arc, both numbers of
-/// interruptions below it are between 0 and k. What counters in front of loops added for turns that an interrupted activation did not take comes on top.
+/// The counts if there were no more interruptions than [`Interruptions::least`]. With k true ones, each is at most k off: on
+/// every arc, both numbers of interruptions below it are between 0 and k. What counters in front of loops added for turns
+/// that an interrupted activation did not take comes on top.
 ///
 /// `None` as for [`interruptions`].
 #[must_use]

@@ -1,13 +1,15 @@
 //! The four patterns of Hucovic 2024, section 5.6: nodes whose counts follow from counts of other nodes.
 //!
-//! They are here as the yardstick that the spanning tree is compared with. Departures from the text, which has no node X, no parallel
-//! edges and no calls that end a node:
+//! They are here as the yardstick that the spanning tree is compared with. Departures from the text, which has
+//! no node X, no parallel edges and no calls that end a node:
 //!
-//! - A pattern holds only if nothing vanishes inside it. It asks for successors that are nodes, and a vanishing edge leads to X,
-//!   so such an edge breaks it by itself; the sum of exits asks that whatever leaves the function leaves it from a node without other successors.
+//! - A pattern holds only if nothing vanishes inside it. It asks for successors that are nodes, and a vanishing
+//!   edge leads to X, so such an edge breaks it by itself; the sum of exits asks that whatever leaves the
+//!   function leaves it from a node without other successors.
 //! - A diamond may have any number of branches (the text defines it so, its implementation stops at two).
 //! - Successors are sets: parallel edges to one node are one.
-//! - Chains of equal nodes (unconditional jumps, half-diamonds) keep one counter each, even where they close into an unreachable loop.
+//! - Chains of equal nodes (unconditional jumps, half-diamonds) keep one counter each,
+//!   even where they close into an unreachable loop.
 
 use crate::cfg::{Cfg, EdgeId, Endpoint, NodeId};
 use crate::union_find::UnionFind;
@@ -95,8 +97,8 @@ impl<'a> Neighbours<'a> {
         }
     }
 
-    /// 5.6.1: succ(entry) = {b1 .. bn}, each with pred = {entry} and succ = {join}, pred(join) = {b1 .. bn}. Gives the join; entry and join
-    /// are both the sum of the branches.
+    /// 5.6.1: succ(entry) = {b1 .. bn}, each with pred = {entry} and succ = {join}, pred(join) = {b1 .. bn}. Gives the
+    /// join; entry and join are both the sum of the branches.
     fn diamond(&self, entry: NodeId) -> Option<NodeId> {
         if self.successor[entry.index()].is_some() {
             return None;
@@ -112,7 +114,8 @@ impl<'a> Neighbours<'a> {
         (self.successors(entry).all(is_branch) && self.predecessors(join).all(is_branch)).then_some(join)
     }
 
-    /// 5.6.4: the entry's count is the sum of those of the nodes that leave the function. Gives the entry, unless it is an exit itself.
+    /// 5.6.4: the entry's count is the sum of those of the nodes that leave the function.
+    /// Gives the entry, unless it is an exit itself.
     fn sum_of_exits(&self) -> Option<NodeId> {
         let edges = self.cfg.edges();
         let entry = only(edges.iter().filter(|edge| edge.from == Endpoint::X).map(|edge| edge.to))?.node()?;

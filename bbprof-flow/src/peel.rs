@@ -1,8 +1,9 @@
-//! Leaf peeling: the values of unknown arcs that form a forest, from conservation at each vertex (Ball and Larus 1994, section 3.1).
+//! Leaf peeling: the values of unknown arcs that form a forest, from conservation at each
+//! vertex (Ball and Larus 1994, section 3.1).
 //!
-//! A vertex with one unknown arc gives that arc's value; its other end then has one unknown arc less. A vertex keeps, instead of a list of
-//! its unknown arcs, their number and the exclusive-or of their ids: when one is left, that is its id. So time and memory are linear,
-//! with a worklist and without recursion.
+//! A vertex with one unknown arc gives that arc's value; its other end then has one unknown arc less. A vertex keeps, instead of
+//! a list of its unknown arcs, their number and the exclusive-or of their ids: when one is left, that is its id. So time and
+//! memory are linear, with a worklist and without recursion.
 
 use crate::doubled::{Arc, Doubled, Vertex};
 

@@ -85,7 +85,8 @@ pub fn plan_counters(cfg: &Cfg, weights: &Weights, placement: Placement, costs: 
     CounterPlan { sites }
 }
 
-/// Chooses counters for the edges that paths do not tell: those that leave a node whose paths are obvious, and enter one of these from outside.
+/// Chooses counters for the edges that paths do not tell: those that leave a node whose
+/// paths are obvious, and enter one of these from outside.
 ///
 /// # Panics
 /// As [`plan_counters`].

@@ -105,7 +105,8 @@ impl std::error::Error for SolveError {}
 ///
 /// `counts`: executions, by [`CounterId`] of `plan`.
 ///
-/// A plan that leaves edges open is not asked whether natural numbers would fit on those; [`check`](crate::check()) asks at each node.
+/// A plan that leaves edges open is not asked whether natural numbers would fit on those;
+/// [`check`](crate::check()) asks at each node.
 ///
 /// # Errors
 /// When plan, graph and counts do not fit, when a node is left open, and when the counts are no flow; see [`SolveError`].

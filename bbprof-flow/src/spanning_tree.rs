@@ -3,19 +3,21 @@
 //! Four ranks, one after the other, so that what is hard to count never competes with what is easy:
 //!
 //! 1. Vanish edges, which nothing can count. They always fit: `Cfg` allows one a node, so they form a star around X.
-//! 2. Edges that share a landing with others, where only a phi can count them. One that closes a cycle here closes it among edges alone, so no other choice of
-//!    counters would spare it: it becomes a chord, the heaviest staying in the tree.
-//! 3. Non-critical edges, but those that are counted in front of a loop. They always fit too: an edge that is the only one out of u meets nothing but u's own arc in u's
-//!    out-vertex (or, the only one into v, v's own arc in v's in-vertex), and no node's arc is in the forest yet, so that
-//!    vertex is still alone. Nothing is lost by it, since every cycle through such an edge passes that node, which counts the same.
+//! 2. Edges that share a landing with others, where only a phi can count them. One that closes a cycle here closes it among edges
+//!    alone, so no other choice of counters would spare it: it becomes a chord, the heaviest staying in the tree.
+//! 3. Non-critical edges, but those that are counted in front of a loop. They always fit too: an edge that is the only one
+//!    out of u meets nothing but u's own arc in u's out-vertex (or, the only one into v, v's own arc in v's in-vertex), and
+//!    no node's arc is in the forest yet, so that vertex is still alone. Nothing is lost by it, since every cycle through
+//!    such an edge passes that node, which counts the same.
 //! 4. Nodes, critical edges and those counted in front of loops, dearest first.
 //!
-//! Departure from Ball and Larus 1994, who count on edges only and note (section 3.2) that their cost metric leaves out the jumps of
-//! split edges: with jumps counted, a node can be cheaper than the edges around it, so nodes take part. Their edge EXIT -> root
-//! is X -> entry here, and the entry may carry a counter.
+//! Departure from Ball and Larus 1994, who count on edges only and note (section 3.2) that their cost metric leaves out the jumps
+//! of split edges: with jumps counted, a node can be cheaper than the edges around it, so nodes take part. Their edge EXIT ->
+//! root is X -> entry here, and the entry may carry a counter.
 //!
-//! Where paths tell the counts of some nodes and of all their edges but those that come from other nodes, such nodes count as parts of X: what enters and leaves
-//! them is known, or enters and leaves X. An edge that is the only one into such a node is then no rank-3 edge.
+//! Where paths tell the counts of some nodes and of all their edges but those that come from other nodes,
+//! such nodes count as parts of X: what enters and leaves them is known, or enters and leaves X. An edge that
+//! is the only one into such a node is then no rank-3 edge.
 
 use crate::cfg::{EdgeRole, Endpoint, Splitting};
 use crate::costs::{Costs, Weights};
@@ -25,8 +27,8 @@ use crate::doubled::{Arc, Doubled};
 use crate::union_find::UnionFind;
 use std::cmp::Reverse;
 
-/// For each arc, whether it is left out of the forest and must be counted. `by_paths`: by node, whether paths tell its counts; then no arc
-/// of it is counted.
+/// For each arc, whether it is left out of the forest and must be counted. `by_paths`: by node,
+/// whether paths tell its counts; then no arc of it is counted.
 pub(crate) fn chords(
     doubled: Doubled<'_>,
     weights: &Weights,

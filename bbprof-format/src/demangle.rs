@@ -23,13 +23,15 @@ pub fn is_thunk(symbol: &str) -> bool {
     thunk(without_llvm_suffix(symbol)).is_some()
 }
 
-/// Whether a symbol is that of what a lambda becomes as a pointer to a function, which calls it (clang, `CodeGenFunction::EmitLambdaStaticInvokeBody`).
+/// Whether a symbol is that of what a lambda becomes as a pointer to a function, which calls
+/// it (clang, `CodeGenFunction::EmitLambdaStaticInvokeBody`).
 #[must_use]
 pub fn is_lambda_invoker(symbol: &str) -> bool {
     symbol.starts_with("_Z") && symbol.contains("8__invokeE")
 }
 
-/// What a thunk does, and the rest of the symbol, which is its function's (Itanium C++ ABI, 5.1.4.4: `T` with one or two call offsets).
+/// What a thunk does, and the rest of the symbol, which is its function's (Itanium C++
+/// ABI, 5.1.4.4: `T` with one or two call offsets).
 fn thunk(symbol: &str) -> Option<(&'static str, &str)> {
     let rest = symbol.strip_prefix("_ZT")?;
     match rest.as_bytes().first()? {

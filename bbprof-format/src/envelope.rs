@@ -1,4 +1,5 @@
-//! The frame of files whose whole content is one value: magic, version, checksum, sizes, and the value in postcard, compressed by zstd.
+//! The frame of files whose whole content is one value: magic, version, checksum, sizes,
+//! and the value in postcard, compressed by zstd.
 //!
 //! ```text
 //! offset  size  field

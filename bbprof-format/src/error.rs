@@ -55,7 +55,8 @@ pub enum FormatError {
         /// Which field, what was expected and what was found.
         what: String,
     },
-    /// Counts of several threads have a sum that 64 bits do not hold. Loops whose turns are counted in front of them count all that they would take.
+    /// Counts of several threads have a sum that 64 bits do not hold. Loops whose turns are
+    /// counted in front of them count all that they would take.
     #[error(
         "{kind} cannot be summed: {what} exceed 64 bits in all; threads were in loops whose turns are counted when they begin (`--without loops` counts them one by one), or the file is damaged"
     )]

@@ -1,8 +1,9 @@
 //! Frequencies: how often the nodes and edges of functions ran, for the next build to place its counters by.
 //!
 //! A cut of a profile that the plugin reads: it needs no build map and no solver. Functions are known by linker symbol and
-//! shape, so a function whose graph has changed since is noticed. The hashes in symbols change with the version and settings of a crate of Rust, and with all of
-//! a module that ThinLTO took the function from: what is not found by its symbol is looked for without them. Magic "BBPROFFQ"; framed as merged profiles are.
+//! shape, so a function whose graph has changed since is noticed. The hashes in symbols change with the version and settings of
+//! a crate of Rust, and with all of a module that ThinLTO took the function from: what is not found by its symbol is looked for
+//! without them. Magic "BBPROFFQ"; framed as merged profiles are.
 
 use crate::demangle::without_llvm_suffix;
 use crate::kind::Kind;
@@ -131,8 +132,8 @@ fn idle_shape(plain: &str, shape: Digest) -> Digest {
     Digest::of_parts([plain.as_bytes(), &shape.0])
 }
 
-/// A symbol without what ThinLTO gave a local function's (`.llvm.<hash>`), and without what tells crates and instantiations of Rust apart: `17h<16 hex digits>E` at its
-/// end (legacy), or the disambiguators of crates, `Cs<base 62>_` (v0; RFC 2603).
+/// A symbol without what ThinLTO gave a local function's (`.llvm.<hash>`), and without what tells crates and instantiations of Rust
+/// apart: `17h<16 hex digits>E` at its end (legacy), or the disambiguators of crates, `Cs<base 62>_` (v0; RFC 2603).
 fn without_hashes(symbol: &str) -> String {
     let symbol = without_llvm_suffix(symbol);
     if symbol.starts_with("_R") {

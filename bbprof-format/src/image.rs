@@ -16,7 +16,8 @@
 //!     64     8  address of the global bank; 0 if it is empty
 //!     72     8  address of the presence table: one address per optional module, 0 when the linker left it out
 //!     80     8  number of optional modules
-//!     88     4  flags: bit 0 = shared library, bit 1 = some modules use `Delta`, bit 2 = statically linked, bit 3 = some use `Shared`
+//!     88     4  flags: bit 0 = shared library, bit 1 = some modules use `Delta`, bit 2 = statically linked, bit 3 = some use
+//!               `Shared`
 //!     92     4  zero
 //!     96    96  zero; the runtime's own state
 //! ```

@@ -164,7 +164,8 @@ impl Body<'_> {
     }
 }
 
-/// A piece that is made here: in postcard, fields of a struct stand behind each other as those of a tuple do, and lists and bytes behind their length.
+/// A piece that is made here: in postcard, fields of a struct stand behind each other as
+/// those of a tuple do, and lists and bytes behind their length.
 fn made(fields: &impl Serialize) -> Cow<'static, [u8]> {
     Cow::Owned(postcard::to_stdvec(fields).expect("a build map always serialises"))
 }
@@ -173,7 +174,8 @@ impl BuildMap<'_> {
     /// Enough of a map to learn its build id.
     pub const HEADER_BYTES: usize = 64;
 
-    /// Encodes the map, in pieces that stand behind each other in the file: the manifests, which are nearly all of it, are not copied.
+    /// Encodes the map, in pieces that stand behind each other in the file: the
+    /// manifests, which are nearly all of it, are not copied.
     #[must_use]
     pub fn encode_in_pieces(&self) -> Vec<Cow<'_, [u8]>> {
         let mut pieces = self.body.pieces();

@@ -1,7 +1,8 @@
 //! Names of sections and symbols that plugin, shim and runtime agree on.
 //!
-//! Those of thread-local symbols that objects define have a dot in them: libtool takes each symbol with a name of C's for data or a function, and makes
-//! a program that refers to all of them (`-export-symbols-regex`, `-dlpreopen`, and its configure test of `nm`).
+//! Those of thread-local symbols that objects define have a dot in them: libtool takes each symbol with a
+//! name of C's for data or a function, and makes a program that refers to all of them
+//! (`-export-symbols-regex`, `-dlpreopen`, and its configure test of `nm`).
 
 use crate::Digest;
 
@@ -25,21 +26,21 @@ pub const MARKER_SECTION: &str = ".bbprof.marker";
 pub const NOTE_SECTION: &str = ".note.bbprof";
 
 /// Thread-local word of an image whose modules use [`crate::manifest::Storage::Delta`]: what to add to the address of a
-/// counter in the global array to get this thread's own; 0 for the thread that owns the global array itself, [`DELTA_NONE`] before a
-/// thread has its own. Without the shim it is always 0.
+/// counter in the global array to get this thread's own; 0 for the thread that owns the global array itself, [`DELTA_NONE`]
+/// before a thread has its own. Without the shim it is always 0.
 pub const DELTA_SYMBOL: &str = "__bbprof_delta.tls";
 
-/// Added to any address of a program it gives one of the kernel's, which are negative: the addition itself tells a function that its thread
-/// has no block yet.
+/// Added to any address of a program it gives one of the kernel's, which are negative: the addition
+/// itself tells a function that its thread has no block yet.
 pub const DELTA_NONE: u64 = 1 << 63;
 
-/// Function of the runtime that gives the calling thread its own block and returns what to add to the sum of an address and [`DELTA_NONE`]
-/// to get the thread's own; it preserves every register but the result.
+/// Function of the runtime that gives the calling thread its own block and returns what to add to the sum of an address and
+/// [`DELTA_NONE`] to get the thread's own; it preserves every register but the result.
 pub const THREAD_BLOCK_SYMBOL: &str = "__bbprof_thread_block";
 
 /// Function of the runtime that counts a path of a function with more of them than an array holds: the address of the thread's own
-/// counter of the function, and the path's number. It preserves every register but one. Without the shim it is the module's own, which does nothing.
-/// This one is for counters of storage `Tls`.
+/// counter of the function, and the path's number. It preserves every register but one. Without the shim it is the module's own,
+/// which does nothing. This one is for counters of storage `Tls`.
 pub const COUNT_PATH_TLS_SYMBOL: &str = "__bbprof_count_path_tls";
 
 /// The same for storage `Delta`.

@@ -6,7 +6,8 @@ pub fn is_made_up(path: &str) -> bool {
     path.starts_with("/rustc/") || path.starts_with("/rust/deps/")
 }
 
-/// Whether this is a source of Rust's own libraries: made up, or where rustup's component rust-src puts it, or Debian's package of that name.
+/// Whether this is a source of Rust's own libraries: made up, or where rustup's component
+/// rust-src puts it, or Debian's package of that name.
 #[must_use]
 pub fn is_of_toolchain(path: &str) -> bool {
     is_made_up(path) || path.contains("/lib/rustlib/src/rust/") || path.starts_with("/usr/src/rustc-")

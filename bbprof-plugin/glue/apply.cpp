@@ -1,5 +1,6 @@
-// Plan -> IR. Each counter gets one increment of one instruction, which no signal handler that counts there can come between (see unlock.h). Before
-// LLVM 22 it is load, add and store of a word, which the back end fuses where it optimises and adds a constant, and assembly elsewhere.
+// Plan -> IR. Each counter gets one increment of one instruction, which no signal handler that counts there can
+// come between (see unlock.h). Before LLVM 22 it is load, add and store of a word, which the back end fuses where
+// it optimises and adds a constant, and assembly elsewhere.
 #include "apply.h"
 #include "loop_registers.h"
 #include "module_data.h"
@@ -43,8 +44,8 @@ private:
     Value *Number;
   };
 
-  // The address of this thread's counter, as of this instruction: of one that is computed before a call, code generation may make use behind it, where a
-  // coroutine may go on in another thread.
+  // The address of this thread's counter, as of this instruction: of one that is computed before a call, code generation may make
+  // use behind it, where a coroutine may go on in another thread.
   Value *counterNow(IRBuilder<> &Builder, uint32_t Counter) {
     auto *Array = dyn_cast<GlobalVariable>(Base);
     if (!Array || !Array->isThreadLocal() || Target.getArch() != Triple::x86_64)
@@ -184,8 +185,8 @@ private:
     Returns->returnBehind();
   }
 
-  // What we keep in a variable lives on across __builtin_setjmp, also where control has passed its last use before it comes back. Of setjmp code
-  // generation knows that by this attribute, and gives no place in the frame to two variables.
+  // What we keep in a variable lives on across __builtin_setjmp, also where control has passed its last use before it comes back.
+  // Of setjmp code generation knows that by this attribute, and gives no place in the frame to two variables.
   void keepAcrossSetjmp(llvm::Function &F) {
     for (Instruction &I : instructions(F))
       if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp)
@@ -237,8 +238,8 @@ private:
     return behindDecided(&*Block->getFirstInsertionPt());
   }
 
-  // Behind what begins a block by comparing again what decided that control came there, and by choosing by that: of these, code generation makes one comparison with
-  // the one in front of the block, as long as no increment changes the flags in between.
+  // Behind what begins a block by comparing again what decided that control came there, and by choosing by that: of these, code
+  // generation makes one comparison with the one in front of the block, as long as no increment changes the flags in between.
   static Instruction *behindDecided(Instruction *First) {
     const BasicBlock *From = First->getParent()->getSinglePredecessor();
     const auto *Branch = From ? dyn_cast<BranchInst>(From->getTerminator()) : nullptr;

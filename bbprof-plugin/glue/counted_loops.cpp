@@ -13,8 +13,9 @@ using namespace llvm;
 
 namespace bbprof {
 
-// A call could end the loop (exit, throw, longjmp), or dump the counters in the middle of it. Somebody else (a handler, a thread, another
-// process) may look at volatile and atomic memory, and so at how far the loop is; at all other memory the compiler lets nobody look either.
+// A call could end the loop (exit, throw, longjmp), or dump the counters in the middle of it. Somebody else (a
+// handler, a thread, another process) may look at volatile and atomic memory, and so at how far the loop is;
+// at all other memory the compiler lets nobody look either.
 bool canBeWatched(const Loop &L) {
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
@@ -27,12 +28,14 @@ bool canBeWatched(const Loop &L) {
   return false;
 }
 
-// A division by no power of two, as so many other instructions: it takes 10 to 18 cycles on x86-64, and by a constant it is a multiplication.
+// A division by no power of two, as so many other instructions: it takes 10 to 18 cycles
+// on x86-64, and by a constant it is a multiplication.
 static constexpr unsigned DivisionPrice = 16, ConstantDivisionPrice = 4;
 // Beyond it, no loop is worth the work.
 static constexpr unsigned HighestPrice = 64;
 
-// Instructions that work out an expression, at most: those that stand in the code already are free, but which these are is not asked.
+// Instructions that work out an expression, at most: those that stand in the code already
+// are free, but which these are is not asked.
 static unsigned price(const SCEV *Turns) {
   struct Visitor {
     unsigned Price = 0;

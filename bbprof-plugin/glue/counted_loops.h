@@ -28,8 +28,8 @@ bool canBeWatched(const llvm::Loop &L);
 
 llvm::SmallVector<CountedLoop, 4> countedLoops(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
-// Works out the turns in front of the loop, in a block that leads nowhere else, and gives the value and the instruction before which it is known.
-// Only before anything else changes the function.
+// Works out the turns in front of the loop, in a block that leads nowhere else, and gives the value and the instruction before
+// which it is known. Only before anything else changes the function.
 std::pair<llvm::Value *, llvm::Instruction *> makeTurns(const CountedLoop &Counted, llvm::IntegerType *Word, llvm::FunctionAnalysisManager &FAM);
 
 } // namespace bbprof

@@ -94,13 +94,15 @@ static bool isForDebuggers(const Instruction &I) {
          Source->getFilename().ends_with(".rs");
 }
 
-// A place in the frame, which makes no code: of what is inlined it stands in the caller's first block, which may be executed where the inlined code is not.
+// A place in the frame, which makes no code: of what is inlined it stands in the caller's first
+// block, which may be executed where the inlined code is not.
 static bool isPlaceInFrame(const Instruction &I) {
   const auto *Place = dyn_cast<AllocaInst>(&I);
   return Place && Place->isStaticAlloca();
 }
 
-// Marks for the optimiser, which make no code: where a variable's life ends, which each way out of its scope says at the line of the scope's end.
+// Marks for the optimiser, which make no code: where a variable's life ends, which each
+// way out of its scope says at the line of the scope's end.
 static bool isMark(const Instruction &I) {
   const auto *Intrinsic = dyn_cast<IntrinsicInst>(&I);
   return Intrinsic && Intrinsic->isAssumeLikeIntrinsic();
@@ -120,8 +122,8 @@ static bool returnsTwice(const CallBase &Call) {
   return Call.hasFnAttr(Attribute::ReturnsTwice) || Call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
 }
 
-// Gives out memory or takes it back, and does not throw: as LLVM trusts C's malloc and free to return, so are Rust's allocator and C++'s operator delete, unless their body
-// is here and tells. rustc calls an empty function beside them.
+// Gives out memory or takes it back, and does not throw: as LLVM trusts C's malloc and free to return, so are Rust's allocator and
+// C++'s operator delete, unless their body is here and tells. rustc calls an empty function beside them.
 static bool isTrustedAllocator(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   if (!Callee || !Callee->isDeclaration() || !Call.doesNotThrow())
@@ -291,7 +293,8 @@ uint32_t FlatModule::location(const DILocation *Location) {
   for (const DILocation *L = Location; L && !LocationPositions.count(L); L = L->getInlinedAt())
     Chain.push_back(L);
   for (const DILocation *L : reverse(Chain)) {
-    // Clang has several for one place where debuggers have several steps there (-gkey-instructions); inlined calls are told apart, though.
+    // Clang has several for one place where debuggers have several steps there
+    // (-gkey-instructions); inlined calls are told apart, though.
     if (!L->isDistinct()) {
       auto [Same, IsNew] = PlacePositions.try_emplace({L->getScope(), L->getInlinedAt(), L->getLine(), L->getColumn()}, LocationViews.size());
       if (!IsNew) {

@@ -44,7 +44,8 @@ bool mayVanish(const llvm::CallBase &Call);
 
 class InstructionTexts;
 
-// Linker symbols of functions whose debug information has none, as line tables of C++ do not; taken before they are inlined and gone.
+// Linker symbols of functions whose debug information has none, as line tables of C++ do
+// not; taken before they are inlined and gone.
 using Symbols = llvm::DenseMap<const llvm::DISubprogram *, std::string>;
 void noteSymbols(const llvm::Module &M, Symbols &Noted);
 
@@ -54,8 +55,8 @@ void noteCrates(const llvm::Module &M, Crates &Tagged);
 
 class FlatModule {
 public:
-  // Declarations, functions that have their counters and, with OnlyTagged, those without the tag do not exist for bbprof; of the latter, those with inlined
-  // code of crates that have it are told.
+  // Declarations, functions that have their counters and, with OnlyTagged, those without the tag do not exist for bbprof; of the
+  // latter, those with inlined code of crates that have it are told.
   FlatModule(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, const Symbols &Noted, const Crates &Tagged, bool KeepText,
              bool OnlyTagged, bool Optimized);
 

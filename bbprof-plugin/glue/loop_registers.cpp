@@ -47,8 +47,9 @@ Value *LoopRegisters::zero(Instruction *Before) {
   return new LoadInst(Word, Zero, "", Before->getIterator());
 }
 
-// Instructions that are executed where control comes into these blocks, and not where it goes from one to the next. For each edge from elsewhere a block that leads to nothing
-// else: what enters a loop may come out of another one, which turns. A block whose terminator cannot be parted from what follows stands for itself.
+// Instructions that are executed where control comes into these blocks, and not where it goes from one to the next. For each edge
+// from elsewhere a block that leads to nothing else: what enters a loop may come out of another one, which turns. A block whose
+// terminator cannot be parted from what follows stands for itself.
 SmallVector<Instruction *, 2> LoopRegisters::entries() const {
   SmallVector<Instruction *, 2> Found;
   SmallSetVector<std::pair<BasicBlock *, BasicBlock *>, 4> Entering;
@@ -71,7 +72,8 @@ SmallVector<Instruction *, 2> LoopRegisters::entries() const {
 }
 
 void LoopRegisters::makeZero(Instruction *Before) const {
-  // Processors know that an exclusive or with itself makes a zero, and do not wait for it. After a move of a zero the first turns are slow (Zen 5).
+  // Processors know that an exclusive or with itself makes a zero, and do not wait for it.
+  // After a move of a zero the first turns are slow (Zen 5).
   auto *Signature = FunctionType::get(Word, false);
   InlineAsm *Code = InlineAsm::get(Signature, "xorl ${0:k}, ${0:k}", "=r,~{flags}", false);
   auto *Made = CallInst::Create(Signature, Code, "", Before->getIterator());

@@ -15,8 +15,9 @@ class Loop;
 
 namespace bbprof {
 
-// A loop in which nobody can look at counters: those that are counted in it stand in variables of the function, which become registers, and are
-// added to memory where it is left. Or they stay in memory, and a variable stands in their addresses: that may be for some of the blocks of a loop.
+// A loop in which nobody can look at counters: those that are counted in it stand in variables of the function,
+// which become registers, and are added to memory where it is left. Or they stay in memory, and a variable stands in
+// their addresses: that may be for some of the blocks of a loop.
 class LoopRegisters {
 public:
   // Whether the loop ends, and only by edges that can be split.

@@ -44,7 +44,8 @@ private:
 // Sanitizers that run after us leave this access to counters alone.
 void leaveUnsanitized(llvm::Instruction &Access);
 
-// Fat LTO makes everything the program's own (Internalize.cpp), also counters of code that was instrumented before it, being unoptimised.
+// Fat LTO makes everything the program's own (Internalize.cpp), also counters of code
+// that was instrumented before it, being unoptimised.
 void shareAgain(llvm::Module &M);
 
 } // namespace bbprof

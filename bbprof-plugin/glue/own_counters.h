@@ -13,9 +13,9 @@ struct OwnCounters {
   llvm::Instruction *Behind;
 };
 
-// Finds the calling thread's copy of an array's counter, once per call, in front of all that the entry does but static allocas. How far the
-// thread's counters are from the array's is added to the address of this one; where the thread has none yet, the sum says so: it is
-// negative, as no address of a program is.
+// Finds the calling thread's copy of an array's counter, once per call, in front of all that the entry does but static allocas.
+// How far the thread's counters are from the array's is added to the address of this one; where the thread has none yet, the
+// sum says so: it is negative, as no address of a program is.
 OwnCounters findOwnCounters(llvm::BasicBlock &Entry, llvm::GlobalVariable &Array, uint32_t Counter, ModuleData &Data, bool Optimized);
 
 } // namespace bbprof

@@ -1,9 +1,9 @@
 // The pass, and where in the pipeline it runs: exactly once per function, at the end of optimisation.
 //
-//   no LTO                     OptimizerLast, phase None          instrument all
-//   before LTO, -O0            OptimizerLast, pre-link phase      instrument all: no later call is certain, and rustc says None there
-//   before LTO, optimised      OptimizerLast, pre-link phase      tag all functions: they belong to the selected crates
-//   after (Thin)LTO            OptimizerLast, ThinLTO post-link,  instrument the tagged ones; code of other crates that LTO
+//   no LTO                     OptimizerLast, phase None          instrument all before LTO, -O0            OptimizerLast, pre-link
+//   phase      instrument all: no later call is certain, and rustc says None there before LTO, optimised      OptimizerLast,
+//   pre-link phase      tag all functions: they belong to the selected crates after (Thin)LTO            OptimizerLast, ThinLTO
+//   post-link,  instrument the tagged ones; code of other crates that LTO
 //                              or FullLinkTimeOptimizationLast    pulls in is not tagged
 //
 // Functions carry "bbprof-done" from then on.

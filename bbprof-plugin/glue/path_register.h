@@ -13,9 +13,9 @@ class PathRegister {
 public:
   PathRegister(llvm::Function &F, llvm::IntegerType *Word);
 
-  // Does the step before an instruction. Counters are for the caller: returns the position of the one to increment, or null.
-  // With Came, a word that is 1 when control took the step's edge and 0 otherwise: what the step does then has no effect, and the caller
-  // increments by it.
+  // Does the step before an instruction. Counters are for the caller: returns the position of the one to
+  // increment, or null. With Came, a word that is 1 when control took the step's edge and 0 otherwise: what the
+  // step does then has no effect, and the caller increments by it.
   llvm::Value *step(llvm::Instruction *Before, const BbprofPathStep &Step, uint64_t FirstCounter, llvm::Value *Came);
 
   // Turns the variable into values. Nothing may be put in afterwards.

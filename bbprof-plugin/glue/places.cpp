@@ -71,7 +71,8 @@ static void partPhi(PHINode &Phi, BasicBlock *OfOthers, unsigned NumOthers) {
   Phi.eraseFromParent();
 }
 
-// Gives unwind edges to the pad landing pads of their own, and its other edges one together; all meet in the block that was the pad.
+// Gives unwind edges to the pad landing pads of their own, and its other edges one
+// together; all meet in the block that was the pad.
 static void partPad(BasicBlock &Pad, ArrayRef<InvokeInst *> Parted) {
   LandingPadInst *Old = Pad.getLandingPadInst();
   SmallVector<LandingPadInst *, 8> Landed;

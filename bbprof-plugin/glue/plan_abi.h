@@ -81,7 +81,8 @@ typedef struct BbprofLoop {
   uint32_t reserved;
 } BbprofLoop;
 
-/* A loop that may turn without a call or a loop in it, and the blocks through which it does; or all blocks of a quiet one. Outer loops come first. */
+/* A loop that may turn without a call or a loop in it, and the blocks through which it
+ * does; or all blocks of a quiet one. Outer loops come first. */
 typedef struct BbprofTightLoop {
   uint32_t header;
   uint32_t instructions; /* of all these blocks, without phis */

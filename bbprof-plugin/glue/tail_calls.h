@@ -8,12 +8,14 @@
 
 namespace bbprof {
 
-// Is this marked as a tail call, and does its block return what it returns, with nothing in between that keeps LLVM from making a jump of it?
+// Is this marked as a tail call, and does its block return what it returns, with nothing
+// in between that keeps LLVM from making a jump of it?
 bool endsInTailCall(const llvm::CallInst &Call);
 
-// A call marked as a tail call, whose value, if any, is returned by a block that it shares with others. LLVM gives such a call a return of its own right
-// before it selects instructions (CodeGenPrepare, dupRetToEnableTailCallOpts), but not where a counter stands behind the call: then
-// the call would need a frame, and the code would not be the program's. So what is counted behind it is counted in front of it.
+// A call marked as a tail call, whose value, if any, is returned by a block that it shares with others. LLVM gives
+// such a call a return of its own right before it selects instructions (CodeGenPrepare, dupRetToEnableTailCallOpts),
+// but not where a counter stands behind the call: then the call would need a frame, and the code would not be the
+// program's. So what is counted behind it is counted in front of it.
 struct SharedReturn {
   llvm::CallInst *Call;
   llvm::BasicBlock *Returning;

@@ -72,8 +72,8 @@ static unsigned shortestTurn(BasicBlock *Header, const Blocks &Turning) {
   return TightLoop::None;
 }
 
-// Copies, fills or compares by chunks, which are made to be few: by eight bytes and more at once, which are no integer of that size, as they need not
-// stand where one does.
+// Copies, fills or compares by chunks, which are made to be few: by eight bytes and more at once, which are no
+// integer of that size, as they need not stand where one does.
 static bool takesChunks(const Blocks &Turning) {
   return any_of(Turning, [](const BasicBlock *Block) {
     const DataLayout &Layout = Block->getModule()->getDataLayout();

@@ -23,7 +23,8 @@ namespace bbprof {
 
 namespace {
 
-// LOCK_INC64m -> INC64m, and so on: the same operands, and no lock. Other threads are told nothing, so scheduling may pass what follows by it.
+// LOCK_INC64m -> INC64m, and so on: the same operands, and no lock. Other threads are
+// told nothing, so scheduling may pass what follows by it.
 class UnlockPass : public MachineFunctionPass {
 public:
   static char ID;

@@ -1,4 +1,5 @@
-//! What the manifest tells of a module besides its counters: its functions' nodes and edges, digests, and where it all is in the source.
+//! What the manifest tells of a module besides its counters: its functions' nodes and
+//! edges, digests, and where it all is in the source.
 
 use crate::graph::{Graph, NodeSpan};
 use crate::strings::Strings;
@@ -140,7 +141,8 @@ pub(crate) fn aliases(view: &view::Module<'_>) -> Vec<Alias> {
     view.aliases.iter().filter_map(named).collect()
 }
 
-/// What is known of the sources' texts, each once: the modules that are put together by link-time optimisation name files in common.
+/// What is known of the sources' texts, each once: the modules that are put together by
+/// link-time optimisation name files in common.
 pub(crate) fn checksums(view: &view::Module<'_>) -> Vec<Checksum> {
     let is_somewhere = |checksum: &&view::Checksum| !is_made_up(&view.strings[checksum.file as usize]);
     let each: BTreeSet<_> = view.checksums.iter().filter(is_somewhere).map(|checksum| (checksum.file, checksum.md5)).collect();

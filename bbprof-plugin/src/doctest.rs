@@ -1,9 +1,9 @@
 //! Where a doctest stands.
 //!
-//! rustdoc has each doctest that it does not put together with others compiled as a file of its own, under the name of the source that
-//! it stands in, and tells rustc that name. What it puts around the doctest (rustdoc, `doctest/make.rs`) is a function whose name ends
-//! with the line of the first fence, and which begins in front of the doctest's first line. The lines that rustdoc tells are off by
-//! one where it makes the crate known to the doctest.
+//! rustdoc has each doctest that it does not put together with others compiled as a file of its own, under the name of the source
+//! that it stands in, and tells rustc that name. What it puts around the doctest (rustdoc, `doctest/make.rs`) is a function whose
+//! name ends with the line of the first fence, and which begins in front of the doctest's first line. The lines that rustdoc tells
+//! are off by one where it makes the crate known to the doctest.
 
 use bbprof_format::manifest::{Module, StringId};
 use bbprof_format::{demangle, sources};
@@ -25,8 +25,8 @@ impl Doctest {
         Some(Self { path, folder: std::env::current_dir().ok()? })
     }
 
-    /// Gives the code of the doctest the lines that it has in the source; where these are not known, as it has a `main` of its own, a file
-    /// of its own.
+    /// Gives the code of the doctest the lines that it has in the source; where these are not
+    /// known, as it has a `main` of its own, a file of its own.
     pub(crate) fn put_back(&self, module: &mut Module) {
         let Some(position) = module.strings.iter().position(|text| *text == self.path) else { return };
         let file = StringId(position as u32);

@@ -211,7 +211,8 @@ unsafe fn text<'a>(text: Text) -> Cow<'a, str> {
     readable(unsafe { slice(text.data, text.size_bytes) })
 }
 
-/// Names of symbols and files need not be UTF-8: what is not stands there as [`char::REPLACEMENT_CHARACTER`] and the byte, so that different names stay different.
+/// Names of symbols and files need not be UTF-8: what is not stands there as
+/// [`char::REPLACEMENT_CHARACTER`] and the byte, so that different names stay different.
 fn readable(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);

@@ -177,12 +177,12 @@ pub(crate) fn is_last_of_block(nodes: &[NodeSpan], position: usize) -> bool {
 /// Of more phis than this, most are not copied.
 const MOST_COPIES: u32 = 2;
 
-/// Of instructions besides phis: a test and a branch on it. Behind what jumps to such a header, code generation repeats it instead of the jump
-/// (LLVM's `-tail-dup-placement-threshold`).
+/// Of instructions besides phis: a test and a branch on it. Behind what jumps to such a header, code generation repeats it
+/// instead of the jump (LLVM's `-tail-dup-placement-threshold`).
 const SHORT_HEADER: u32 = 2;
 
-/// What code on an edge brings with it. On the way back to an earlier block, or to its own, variables have to be copied; but where the header is repeated behind that
-/// code, it is the loop's own end, and turns without a jump.
+/// What code on an edge brings with it. On the way back to an earlier block, or to its own, variables have to be copied; but where
+/// the header is repeated behind that code, it is the loop's own end, and turns without a jump.
 fn split_of(function: &view::Function<'_>, nodes: &[NodeSpan], edge: &Edge) -> Split {
     match (edge.from, edge.to) {
         (Some(from), Some(to)) if to <= from => {
@@ -241,8 +241,9 @@ fn push_successors(function: &view::Function<'_>, block: &view::Block, from: u32
     }
 }
 
-/// Which functions always come back to their caller, by position in the module. A path is counted at its end, so an activation that waits in a recursion when
-/// the stack overflows must have ended one before the call: for paths, recursive functions do not count as coming back.
+/// Which functions always come back to their caller, by position in the module. A path is counted at its end,
+/// so an activation that waits in a recursion when the stack overflows must have ended one before the call:
+/// for paths, recursive functions do not count as coming back.
 pub(crate) fn comes_back(module: &view::Module<'_>, mode: CounterMode) -> Vec<bool> {
     let summaries: Vec<bbprof_flow::CallSummary> = module
         .functions

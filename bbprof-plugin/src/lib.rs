@@ -1,8 +1,8 @@
 //! The Rust core of the LLVM plugin.
 //!
-//! The C++ glue flattens the IR of a module into a [`view`]; [`planner`] has its blocks cut into nodes ([`graph`]), described for the
-//! manifest ([`describe`], `bbprof-format`) and counters placed (`bbprof-flow`), and says where in the IR they stand ([`place`]); the glue
-//! then applies the plan. Only [`ffi`] sees raw pointers.
+//! The C++ glue flattens the IR of a module into a [`view`]; [`planner`] has its blocks cut into nodes ([`graph`]), described for
+//! the manifest ([`describe`], `bbprof-format`) and counters placed (`bbprof-flow`), and says where in the IR they stand
+//! ([`place`]); the glue then applies the plan. Only [`ffi`] sees raw pointers.
 
 mod describe;
 mod doctest;

@@ -64,8 +64,8 @@ pub(crate) struct Options {
     pub check: bool,
     /// Most paths of a function; where there are more, edges are cut.
     pub path_limit: Option<u64>,
-    /// Most paths of a function that are counted in an array. Where there are more, a hash table counts them: everywhere when this or the limit is
-    /// given, else where it is cheap.
+    /// Most paths of a function that are counted in an array. Where there are more, a hash table counts them: everywhere
+    /// when this or the limit is given, else where it is cheap.
     pub path_array: Option<u64>,
     /// Seed by which the weights of blocks and edges are shuffled: the counters move, the counts must not. For tests only.
     pub permuted_weights: Option<u64>,
@@ -78,7 +78,8 @@ pub(crate) struct Options {
     pub frequencies: Option<Frequencies>,
     /// The source that the module is a doctest of.
     pub doctest: Option<Doctest>,
-    /// Whether later compilations, of other texts, may take over what is compiled now: rustc does, incrementally, where no line has moved.
+    /// Whether later compilations, of other texts, may take over what is compiled now:
+    /// rustc does, incrementally, where no line has moved.
     pub is_incremental: bool,
     pub include_fn: Vec<Regex>,
     pub exclude_fn: Vec<Regex>,

@@ -20,8 +20,8 @@ pub(crate) struct PlannedPaths {
     pub sites: Vec<CounterSite>,
 }
 
-/// Where steps at one place of the IR belong: what leads to the node, what is counted before the call that ends it, what leaves it. Splits
-/// have places of their own.
+/// Where steps at one place of the IR belong: what leads to the node, what is counted before the call that
+/// ends it, what leaves it. Splits have places of their own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum StepOrder {
     Enter,
@@ -37,7 +37,8 @@ pub(crate) struct PathLimits {
     pub array: Option<u64>,
     /// In all.
     pub all: u64,
-    /// Which functions with more paths than an array holds count them in hash tables; those of others are cut until an array holds them.
+    /// Which functions with more paths than an array holds count them in hash tables;
+    /// those of others are cut until an array holds them.
     pub hashed: Hashed,
 }
 
@@ -52,32 +53,34 @@ pub(crate) enum Hashed {
     Always,
 }
 
-/// Most paths in an array when nothing else is said: this many, or so many for each edge, since all edges cut would leave one for each.
-/// Each has a counter of 8 bytes in each thread.
+/// Most paths in an array when nothing else is said: this many, or so many for each edge, since all edges cut would leave
+/// one for each. Each has a counter of 8 bytes in each thread.
 #[derive(Clone, Copy)]
 struct ArraySize {
     paths: u64,
     for_edge: u64,
 }
 
-/// Where edges are cut to come to it. Instructions of Lua, SQLite and zstd beyond the plain build's, in units of the edge mode's: 1.36, 1.49, 1.42; with 1,024 and
-/// 4 for each edge 1.43, 1.60, 1.57; with 4,096 and 8 Lua 1.78 and zstd 2.3, because of registers that live longer.
+/// Where edges are cut to come to it. Instructions of Lua, SQLite and zstd beyond the plain build's, in units
+/// of the edge mode's: 1.36, 1.49, 1.42; with 1,024 and 4 for each edge 1.43, 1.60, 1.57; with 4,096 and 8 Lua
+/// 1.78 and zstd 2.3, because of registers that live longer.
 const CUT_TO_ARRAY: ArraySize = ArraySize { paths: 256, for_edge: 2 };
 /// Where more paths than this are counted in a hash table instead, which costs more than any cut.
 const HASHED_BEYOND: ArraySize = ArraySize { paths: 1024, for_edge: 4 };
 
 /// Instructions of counting a path in a hash table: some 24 of `__bbprof_count_path_tls`, and those that call it. Measured on Lua.
 const HASHED_COUNT_INSTRUCTIONS: u128 = 30;
-/// Hashing is cheap where its instructions are at most this share of the function's own ones, by estimated frequencies. A guess that keeps
-/// the whole below what `docs/PLACEMENT.md` promises.
+/// Hashing is cheap where its instructions are at most this share of the function's own ones, by estimated frequencies. A guess
+/// that keeps the whole below what `docs/PLACEMENT.md` promises.
 const CHEAP_SHARE: u128 = 16;
 
-/// Counting paths may cost so much more than counting edges, by estimated frequencies, before they are cut to be shorter: half again.
-/// Measured on Lua, SQLite 3.51, SQLite 3.50 and zstd at -O2 (clang 22.1.8, valgrind 3.19), instructions beyond the plain build's in units of the
-/// edge mode's: 1.25, 1.46, 1.27, 1.67; with twice as much 1.33, 1.52, 1.31, 2.17 (without doubt of turns); without a bound 1.40, 2.20, 1.48, 1.58.
+/// Counting paths may cost so much more than counting edges, by estimated frequencies, before they are cut to be shorter:
+/// half again. Measured on Lua, SQLite 3.51, SQLite 3.50 and zstd at -O2 (clang 22.1.8, valgrind 3.19), instructions beyond
+/// the plain build's in units of the edge mode's: 1.25, 1.46, 1.27, 1.67; with twice as much 1.33, 1.52, 1.31, 2.17 (without
+/// doubt of turns); without a bound 1.40, 2.20, 1.48, 1.58.
 const MOST_PRICE: (u128, u128) = (3, 2);
-/// A guess of 31 turns is what compilers make of a loop of which they know nothing. Paths are too dear only if they are so with this many times fewer turns,
-/// too: with 4, SQLite 3.51 has 1.46; with 8, 1.83.
+/// A guess of 31 turns is what compilers make of a loop of which they know nothing. Paths are too dear only if they are so with
+/// this many times fewer turns, too: with 4, SQLite 3.51 has 1.46; with 8, 1.83.
 const DOUBT: u64 = 4;
 
 /// Paths with their numbers, and what counts them.
@@ -177,7 +180,8 @@ fn choose(
     (counting, hashed)
 }
 
-/// Tells which counting costs too much beside that of edges: by estimated frequencies, and also if loops turn less often than these say.
+/// Tells which counting costs too much beside that of edges: by estimated frequencies,
+/// and also if loops turn less often than these say.
 fn dear<'a>(cfg: &'a Cfg, graph: &Graph, costs: &'a Costs, weights: &'a Weights) -> impl Fn(&Counting) -> bool + 'a {
     let by_edges = plan_counters(cfg, weights, Placement::Tree, costs).sites;
     let doubted = if graph.are_measured { None } else { weights.with_fewer_turns(cfg, DOUBT) };

@@ -28,8 +28,9 @@ pub struct Comparison {
 type Functions<'p> = BTreeMap<(&'p str, &'p str), Vec<FunctionView<'p>>>;
 
 impl Profile {
-    /// Compares the counts of every node and edge with those of another profile of the same code and input, function by function; where the two end
-    /// nodes at different calls, those of blocks and edges between them. Edges that one of the two does not know are not compared.
+    /// Compares the counts of every node and edge with those of another profile of the same code and input,
+    /// function by function; where the two end nodes at different calls, those of blocks and edges between them.
+    /// Edges that one of the two does not know are not compared.
     #[must_use]
     pub fn compare_with(&self, other: &Self) -> Comparison {
         let (here, mut there) = (by_name(self), by_name(other));
@@ -78,7 +79,8 @@ impl Profile {
     }
 }
 
-/// Whether both have the same blocks with the same edges, though one counts on calls to come back, recursive ones for example, at which nodes end in the other.
+/// Whether both have the same blocks with the same edges, though one counts on calls to come back,
+/// recursive ones for example, at which nodes end in the other.
 fn has_blocks_of(a: FunctionView<'_>, b: FunctionView<'_>) -> bool {
     let way = |edge: BlockEdge| (edge.from, edge.to, edge.kind, edge.successor);
     a.num_blocks() == b.num_blocks()

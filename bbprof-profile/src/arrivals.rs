@@ -183,7 +183,8 @@ impl Flow {
         self.entering(node).iter().filter(|way| way.count > 0).map(|way| way.from)
     }
 
-    /// In which of `nodes` (ascending; their indices) control may have been last where it is in `node`, which is none of them; `None` = perhaps in none.
+    /// In which of `nodes` (ascending; their indices) control may have been last where it is in
+    /// `node`, which is none of them; `None` = perhaps in none.
     pub(crate) fn last_in(&self, node: u32, nodes: &[u32]) -> Option<Vec<usize>> {
         let mut last = BTreeSet::new();
         let mut seen = BTreeSet::from([node]);
@@ -207,7 +208,8 @@ impl Flow {
 
     /// Whether one of `nodes` (ascending) is in the loop that the way back from `last` closes.
     pub(crate) fn is_in_loop(&self, last: u32, nodes: &[u32]) -> bool {
-        // Most jumps are all that their line has: a function of a thousand `goto`s has as many loops, each of which may be nearly all of it.
+        // Most jumps are all that their line has: a function of a thousand `goto`s has as
+        // many loops, each of which may be nearly all of it.
         let Some(head) = self.only_target(last).filter(|_| !nodes.is_empty()) else { return false };
         let mut inside = BTreeSet::from([head, last]);
         let mut open = vec![last];
@@ -220,7 +222,8 @@ impl Flow {
         nodes.binary_search(&head).is_ok()
     }
 
-    /// Adds to `nodes` all from which control comes there, but not by a loop's way back, where they `belong`; they say whether those before them are asked, too. Ascending.
+    /// Adds to `nodes` all from which control comes there, but not by a loop's way back, where they `belong`; they say
+    /// whether those before them are asked, too. Ascending.
     pub(crate) fn add_leading_to(&self, nodes: &mut Vec<u32>, belong: impl Fn(u32) -> Option<Belongs>) {
         let mut found: BTreeSet<u32> = nodes.iter().copied().collect();
         let mut open = nodes.clone();
@@ -285,8 +288,8 @@ impl Flow {
         }
     }
 
-    /// Adds the blank nodes that control reaches from `nodes` (ascending) only; returns them, ascending. Those that control comes to from elsewhere, too, belong to
-    /// no line.
+    /// Adds the blank nodes that control reaches from `nodes` (ascending) only; returns them, ascending. Those that
+    /// control comes to from elsewhere, too, belong to no line.
     pub(crate) fn add_blank_between(&self, nodes: &mut Vec<u32>) -> Vec<u32> {
         let mut added = self.blank.reached_only_from(nodes);
         added.sort_unstable();
@@ -303,7 +306,8 @@ impl Flow {
         self.arrivals_but(nodes, passages, &[], |_| false)
     }
 
-    /// The same with ways into those of them that control leaves the set in and comes back in, `bodies`; and without those on which it `goes_on` with a visit.
+    /// The same with ways into those of them that control leaves the set in and comes back in, `bodies`;
+    /// and without those on which it `goes_on` with a visit.
     pub(crate) fn arrivals_but(
         &mut self,
         nodes: &[u32],
@@ -351,8 +355,8 @@ impl Flow {
         nodes.iter().copied().filter(|node| self.entering(*node).iter().any(|way| is_elsewhere(way.from))).collect()
     }
 
-    /// Turns of the loops among `nodes` (ascending), but not of those whose edges all are `inner` ones, by source and target; nor of those on which control arrives
-    /// anew at `bodies`.
+    /// Turns of the loops among `nodes` (ascending), but not of those whose edges all are `inner` ones, by source and target;
+    /// nor of those on which control arrives anew at `bodies`.
     pub(crate) fn turns(&mut self, nodes: &[u32], bodies: &[u32], is_inner: impl Fn(u32, u32) -> bool) -> u128 {
         if let [node] = *nodes {
             let turns = self.entering(node).iter().filter(|way| way.from == Some(node)).map(|way| way.count);

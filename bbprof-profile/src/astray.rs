@@ -1,7 +1,7 @@
 //! Functions that did not return to callers which count on it.
 //!
-//! What follows a call in its node counts as executed when the compiler knows that the call comes back: by the definition that it sees, or by the
-//! standard's promises of a library function. Another function of that name may be linked or loaded in its place.
+//! What follows a call in its node counts as executed when the compiler knows that the call comes back: by the definition that it
+//! sees, or by the standard's promises of a library function. Another function of that name may be linked or loaded in its place.
 
 use crate::calls::CallTable;
 use crate::{FunctionView, Profile};
@@ -19,8 +19,8 @@ pub(crate) struct Astray<'p> {
     pub(crate) caller: &'p str,
 }
 
-/// Such functions, each with its first such caller, in the order of the callers; a function that ends with a call of one has not returned either, and
-/// comes behind it.
+/// Such functions, each with its first such caller, in the order of the callers; a function that ends with a
+/// call of one has not returned either, and comes behind it.
 pub(crate) fn astray<'p>(profile: &'p Profile, table: &CallTable<'p>) -> Vec<Astray<'p>> {
     let mut vanished = vanished(profile, table);
     let mut found = Vec::new();
@@ -74,7 +74,8 @@ fn vanished<'p>(profile: &'p Profile, table: &CallTable<'p>) -> HashMap<usize, (
     vanished
 }
 
-/// The executed calls of a function that end no node, as far as `known` knows the number of the callee; and whether something is counted behind them.
+/// The executed calls of a function that end no node, as far as `known` knows the number of
+/// the callee; and whether something is counted behind them.
 fn trusted_calls(function: FunctionView<'_>, known: impl Fn(StringId) -> Option<usize>) -> Vec<(usize, bool)> {
     let nodes = &function.manifest.nodes;
     let reached = |call: &CallSite| match call.callee {

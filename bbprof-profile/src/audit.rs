@@ -108,7 +108,8 @@ impl Profile {
         exceptions
     }
 
-    /// Functions of the program that libc calls in a thread behind all that the runtime sees of it: its own `free`, in place of libc's.
+    /// Functions of the program that libc calls in a thread behind all that the runtime
+    /// sees of it: its own `free`, in place of libc's.
     fn late_calls(&self) -> Vec<Exception> {
         let mut late = Vec::new();
         for image in &self.images {

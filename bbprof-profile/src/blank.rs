@@ -1,4 +1,5 @@
-//! Regions of blank nodes: those that hold nothing of the source, as far as debug information tells, and that control goes through from one to the next.
+//! Regions of blank nodes: those that hold nothing of the source, as far as debug information
+//! tells, and that control goes through from one to the next.
 //!
 //! rustc makes such code, the loop that fills `[x; n]` for one. Where control is in it, it has not come to another line.
 

@@ -1,13 +1,13 @@
 //! The call graph: direct calls resolved to functions of the profile, with their counts; and inclusive costs.
 //!
-//! Calls and their counts are exact. Which function a call reaches is exact within an image, where that may be one without counts, and is not known where the
-//! linker's `--wrap` may lead elsewhere; a name that is not defined in the caller's image is taken to be the first profiled image's that defines it, as the
-//! dynamic linker would.
+//! Calls and their counts are exact. Which function a call reaches is exact within an image, where that may be one without counts,
+//! and is not known where the linker's `--wrap` may lead elsewhere; a name that is not defined in the caller's image is taken to be
+//! the first profiled image's that defines it, as the dynamic linker would.
 //!
 //! Inclusive costs are an estimate, the one of gprof (Graham, Kessler and McKusick 1982): counts do not say which call of a
 //! function was the expensive one, so each call bears an equal share of what the function and its callees cost. Functions that call
-//! each other in a circle share one cost; calls within the circle bear none. Entries that no direct call explains (through pointers,
-//! from code that is not profiled) keep their share, so a caller never bears more than its own calls.
+//! each other in a circle share one cost; calls within the circle bear none. Entries that no direct call explains (through
+//! pointers, from code that is not profiled) keep their share, so a caller never bears more than its own calls.
 
 use crate::calls::wrapped;
 use crate::image::LinkedModule;
@@ -227,7 +227,8 @@ impl<'p> Names<'p> {
         names
     }
 
-    /// Whom a call from a module reaches; `None`: a function without counts, or none of the profile, or one that only the linker knew.
+    /// Whom a call from a module reaches; `None`: a function without counts, or none of
+    /// the profile, or one that only the linker knew.
     fn callee(&self, image: usize, module: u32, symbol: &'p str) -> Option<FunctionId> {
         let is_local = || {
             let local = (Visibility::Module(image, module), symbol);

@@ -1,10 +1,10 @@
 //! Calls against entries: a function was entered at least as often as the calls of it that are seen.
 //!
 //! Calls through pointers, from code that is not instrumented and from other processes only add entries; calls that may reach a
-//! function that is not profiled, as some process of the caller has no profiled one of that name, or the caller's image has one without counts, are
-//! left out. So are those of `f` in an image that has a `__wrap_f`: the linker's `--wrap=f` leads them there. A call counts when control reaches its
-//! node, so an activation that was about to make a call when a snapshot was taken is the one way to have a call without its entry; such processes
-//! carry a caveat.
+//! function that is not profiled, as some process of the caller has no profiled one of that name, or the caller's image has one
+//! without counts, are left out. So are those of `f` in an image that has a `__wrap_f`: the linker's `--wrap=f` leads them there. A
+//! call counts when control reaches its node, so an activation that was about to make a call when a snapshot was taken is the one
+//! way to have a call without its entry; such processes carry a caveat.
 
 use crate::image::WRAPPER;
 use crate::uncounted::{Uncounted, Visibility};
@@ -22,7 +22,8 @@ pub(crate) struct MissingEntries<'p> {
     pub(crate) entries: u128,
 }
 
-/// Local functions are told apart by module, hidden ones by image; the others are one function in all images, as the dynamic linker may bind them.
+/// Local functions are told apart by module, hidden ones by image; the others are one
+/// function in all images, as the dynamic linker may bind them.
 pub(crate) type Key<'p> = (Visibility, &'p str);
 
 /// Entries and direct calls of every function whose counters are a flow.
@@ -41,7 +42,8 @@ pub(crate) struct CallTable<'p> {
     uncounted: Uncounted<'p>,
     /// See [`wrapped`].
     wrapped: HashSet<(usize, &'p str)>,
-    /// By image, module and symbol, as far as executed code calls it: the number of the function that is reached, if it is known to be one of these.
+    /// By image, module and symbol, as far as executed code calls it: the number of the
+    /// function that is reached, if it is known to be one of these.
     targets: Vec<Vec<Vec<Option<Option<usize>>>>>,
 }
 
@@ -151,7 +153,8 @@ fn image_sets(profile: &Profile) -> BTreeSet<BTreeSet<usize>> {
     profile.processes.iter().map(of_process).collect()
 }
 
-/// Images, and the names that `__wrap_` stands in front of in the name of one of their functions: calls of these names may reach that one.
+/// Images, and the names that `__wrap_` stands in front of in the name of one of their
+/// functions: calls of these names may reach that one.
 pub(crate) fn wrapped(profile: &Profile) -> impl Iterator<Item = (usize, &str)> {
     profile.images.iter().enumerate().flat_map(|(image, profiled)| {
         profiled.modules().flat_map(move |(_, linked)| {
@@ -160,7 +163,8 @@ pub(crate) fn wrapped(profile: &Profile) -> impl Iterator<Item = (usize, &str)> 
     })
 }
 
-/// All functions whose counters are a flow, with the positions of their images: the counts of the others are off by those who were interrupted.
+/// All functions whose counters are a flow, with the positions of their images: the
+/// counts of the others are off by those who were interrupted.
 pub(crate) fn functions(profile: &Profile) -> impl Iterator<Item = (usize, FunctionView<'_>)> {
     profile.images.iter().enumerate().flat_map(|(position, image)| {
         let interrupted: HashSet<_> = image.solved.interrupted.iter().map(|found| (found.module, found.function)).collect();

@@ -2,8 +2,8 @@
 
 use bbprof_format::manifest::Edge;
 
-/// By edge, whether it leads back onto the path on which a walk from the function's entry came to where it comes from: the ways back of its loops, where each
-/// has one head. No recursion.
+/// By edge, whether it leads back onto the path on which a walk from the function's entry came to where it comes from: the ways
+/// back of its loops, where each has one head. No recursion.
 pub(crate) fn ways_back(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
     let mut ways: Vec<Vec<(usize, u32)>> = vec![Vec::new(); num_nodes];
     let mut entries = Vec::new();

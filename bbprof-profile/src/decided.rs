@@ -1,16 +1,16 @@
 //! Jumps that are left of decisions.
 //!
-//! Where it is known how a decision ends (`rc = 0; ... if( rc )` behind one of two arms), the optimiser jumps past it (jump threading). Of the line that decides, such
-//! a way has nothing but that jump; it has executed the line all the same.
+//! Where it is known how a decision ends (`rc = 0; ... if( rc )` behind one of two arms), the optimiser jumps past it (jump
+//! threading). Of the line that decides, such a way has nothing but that jump; it has executed the line all the same.
 
 use crate::arrivals::Flow;
 use crate::line_parts::{Instance, instance};
 use crate::view::FunctionView;
 use std::collections::BTreeSet;
 
-/// Those `jumps` (ascending) of an instance of a line that stand for a decision of it: the line decides at the same place elsewhere, be it in a node that visits the line
-/// (`visited`, ascending) or in one that only jumps, and control came there neither through that nor is it on its way there. Behind decisions stands what ends an arm of
-/// a `?:`, before them what leads into a loop.
+/// Those `jumps` (ascending) of an instance of a line that stand for a decision of it: the line decides at the same place
+/// elsewhere, be it in a node that visits the line (`visited`, ascending) or in one that only jumps, and control came there neither
+/// through that nor is it on its way there. Behind decisions stands what ends an arm of a `?:`, before them what leads into a loop.
 pub(crate) fn decided(function: FunctionView<'_>, own: Instance, visited: &[u32], jumps: &[u32], flow: &Flow) -> Vec<u32> {
     let decides = |node: &u32| flow.only_target(*node).is_none();
     let mut decided: Vec<u32> = jumps.iter().copied().filter(|node| !decides(node)).collect();

@@ -7,9 +7,10 @@
 //! - *inlining*: a function of the source left one function of the program and runs as part of another ([`moving`]). Over all
 //!   functions this is nothing: what moves away here arrives there.
 //!
-//! Where a function has the same graph in both, blocks correspond, and the split is theirs: (new count - old count) x old length,
-//! and new count x (new length - old length). Otherwise source functions within the function are compared ([`cells`]), line by line where their
-//! lines are the same, else as a whole: executions take the place of the block's count, instructions for each execution that of its length.
+//! Where a function has the same graph in both, blocks correspond, and the split is theirs: (new count - old count) x old
+//! length, and new count x (new length - old length). Otherwise source functions within the function are compared
+//! ([`cells`]), line by line where their lines are the same, else as a whole: executions take the place of the block's
+//! count, instructions for each execution that of its length.
 //!
 //! The same program run again on the same input gives no difference: counts are exact, and nothing is rounded away.
 

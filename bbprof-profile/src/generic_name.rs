@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// A demangled name (Rust, C++) without generic arguments, parameters and return type: instantiations of one function have one. What is inside of a function
-/// (lambdas, closures, local types) has a name of its own, and operators keep theirs.
+/// A demangled name (Rust, C++) without generic arguments, parameters and return type: instantiations of one function have one.
+/// What is inside of a function (lambdas, closures, local types) has a name of its own, and operators keep theirs.
 #[must_use]
 pub fn without_generics(name: &str) -> String {
     name_proper(name, false)
@@ -15,15 +15,16 @@ pub fn without_parameters(name: &str) -> String {
     name_proper(name, true)
 }
 
-/// What all instantiations of one function of the source are called, and no other function of the same line (overloads; what a class has by itself): with the types of
-/// parameters where the name tells no arguments of generics, which these may depend on.
+/// What all instantiations of one function of the source are called, and no other function of the same line (overloads; what a
+/// class has by itself): with the types of parameters where the name tells no arguments of generics, which these may depend on.
 #[must_use]
 pub fn source_name(name: &str) -> String {
     let plain = without_generics(name);
     if without_parameters(name) == plain { name.split(" [clone ").next().unwrap_or(name).to_owned() } else { plain }
 }
 
-/// A demangled name as the source has it: without the tags that GNU's C++ library gives to functions that return strings or lists, `name[abi:cxx11](int)`.
+/// A demangled name as the source has it: without the tags that GNU's C++ library gives to
+/// functions that return strings or lists, `name[abi:cxx11](int)`.
 #[must_use]
 pub fn without_abi_tags(name: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(name);

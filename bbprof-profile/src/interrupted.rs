@@ -1,12 +1,13 @@
-//! Functions in which an activation may have been interrupted for ever: the process was killed, ended while other threads ran, or ended
-//! in a signal handler.
+//! Functions in which an activation may have been interrupted for ever: the process was killed,
+//! ended while other threads ran, or ended in a signal handler.
 //!
-//! What one function's counters admit, `bbprof_flow::interruptions` tells. That alone admits nearly all functions; so those are looked for
-//! that may have been running, along the calls that were under way. A function was possibly entered by what is not seen (`main`, threads,
-//! callbacks, handlers) if it was entered more often than it was called directly. From a function that may have been running, the
-//! way goes on by the calls from whose nodes activations vanished, and by those in blocks where it may have been interrupted. A function that
-//! was called for the first time in that very moment, by what is not seen, may have left no trace at all. Where paths are counted, neither have those before it that
-//! wait in calls known to come back: so there, functions that no call names are looked into even if no path in them came to its end.
+//! What one function's counters admit, `bbprof_flow::interruptions` tells. That alone admits nearly all functions; so those are
+//! looked for that may have been running, along the calls that were under way. A function was possibly entered by what is not seen
+//! (`main`, threads, callbacks, handlers) if it was entered more often than it was called directly. From a function that may have
+//! been running, the way goes on by the calls from whose nodes activations vanished, and by those in blocks where it may have been
+//! interrupted. A function that was called for the first time in that very moment, by what is not seen, may have left no trace at
+//! all. Where paths are counted, neither have those before it that wait in calls known to come back: so there, functions that no
+//! call names are looked into even if no path in them came to its end.
 
 use crate::calls::{CallTable, Key, functions, key};
 use crate::{FunctionCounts, FunctionView, PathCounts, Profile};
@@ -24,10 +25,11 @@ pub struct Interruptible<'p> {
     pub name: &'p str,
     /// The blocks where it may have been interrupted, ascending; or on the way into them.
     pub blocks: Vec<u32>,
-    /// Those of them in loops whose turns are counted when the loop begins: their counts may be ahead by all the turns of one loop, not by one.
+    /// Those of them in loops whose turns are counted when the loop begins: their counts
+    /// may be ahead by all the turns of one loop, not by one.
     pub ahead: Vec<u32>,
-    /// Blocks of the function's loops whose counters stand in registers while they run, ascending: their counts may be behind by all the turns of
-    /// one loop.
+    /// Blocks of the function's loops whose counters stand in registers while they run, ascending:
+    /// their counts may be behind by all the turns of one loop.
     pub behind: Vec<u32>,
 }
 
@@ -39,7 +41,8 @@ impl<'p> Interruptible<'p> {
     }
 }
 
-/// What loops may add to that in an interrupted activation of this function, in words; empty where each of their turns is counted in memory.
+/// What loops may add to that in an interrupted activation of this function, in words;
+/// empty where each of their turns is counted in memory.
 pub(crate) fn loops_in_words(function: &Function) -> String {
     let mut ahead: Vec<u32> = blocks_of_counted_loops(function).into_iter().collect();
     ahead.sort_unstable();
@@ -80,8 +83,8 @@ fn blocks_of_counted_loops(function: &Function) -> HashSet<u32> {
 }
 
 impl Profile {
-    /// The functions in which activations may have been interrupted, if any were: first those whose counters are no flow otherwise, then by image,
-    /// in the order of its build map.
+    /// The functions in which activations may have been interrupted, if any were: first those whose counters are no flow
+    /// otherwise, then by image, in the order of its build map.
     #[must_use]
     pub fn interruptible(&self) -> Vec<Interruptible<'_>> {
         let mut found = Vec::new();
@@ -235,7 +238,8 @@ pub(crate) struct Explained {
     pub words: String,
     /// Where it may have been.
     pub blocks: Vec<u32>,
-    /// The counts, each at most as many off as activations were interrupted, but for loops whose turns are counted in front of them.
+    /// The counts, each at most as many off as activations were interrupted, but for
+    /// loops whose turns are counted in front of them.
     pub solution: Solution,
     /// How often each path was taken to its end, where paths were counted.
     pub paths: Option<PathCounts>,

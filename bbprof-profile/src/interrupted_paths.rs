@@ -1,7 +1,8 @@
-//! Counters of paths that are no flow because activations were interrupted for ever: each went into a path at a head, and never came to its end.
+//! Counters of paths that are no flow because activations were interrupted for ever: each
+//! went into a path at a head, and never came to its end.
 //!
-//! Then more executions come to some heads than paths begin there, and nowhere fewer. An activation interrupted on its first path leaves
-//! no trace. In parts with obvious paths edges are counted, which tell of interruptions as they do without paths.
+//! Then more executions come to some heads than paths begin there, and nowhere fewer. An activation interrupted on its first path
+//! leaves no trace. In parts with obvious paths edges are counted, which tell of interruptions as they do without paths.
 
 use crate::interrupted::{Explained, loops_in_words};
 use crate::path_counters::PathCounters;
@@ -10,8 +11,8 @@ use bbprof_format::manifest::{EdgeKind, Function};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// What was interrupted; `None` when interruptions do not explain the counters. The counts are those of all paths that came to their ends, and of the
-/// heads behind which others did not.
+/// What was interrupted; `None` when interruptions do not explain the counters. The counts are those of all paths that came to
+/// their ends, and of the heads behind which others did not.
 pub(crate) fn explain(counters: &PathCounters<'_>) -> Option<Explained> {
     let function = counters.function;
     let numbering = function.path_numbering()?.ok()?;

@@ -1,4 +1,5 @@
-//! The copy ledger: one function of the source, and all that the compiler made of it: instantiations, and copies inlined into others.
+//! The copy ledger: one function of the source, and all that the compiler made of it:
+//! instantiations, and copies inlined into others.
 //!
 //! Functions are told apart by where they are defined, and by name; without debug information each is its own.
 
@@ -14,7 +15,8 @@ use std::collections::BTreeMap;
 /// A function of the source.
 #[derive(Clone, Debug)]
 pub struct LedgerEntry<'p> {
-    /// Its name, as [`source_name`] gives it: without the arguments of generics and templates; of functions that have none, with the types of parameters.
+    /// Its name, as [`source_name`] gives it: without the arguments of generics and templates; of
+    /// functions that have none, with the types of parameters.
     pub name: String,
     /// The same to read: where Rust's begins with a type, which that name lacks (`<u8 as Clone>::clone`), that of the first copy.
     pub shown: String,

@@ -15,8 +15,8 @@ pub(crate) enum Part {
     /// Nothing but the jump that ends the node. Compilers put the end of an `if` at the line of the `if`, and the test of
     /// `a &&` at the line of what follows: no visit, unless the line has nothing else (`break;`).
     Jump,
-    /// The same where the jump is a loop's way back: code, unless the line computes something in the loop. At the end of a loop's body it may
-    /// be the end of an `if`, too.
+    /// The same where the jump is a loop's way back: code, unless the line computes something in the loop. At the
+    /// end of a loop's body it may be the end of an `if`, too.
     Turn,
     /// Code that the line's call brought in by inlining.
     Guest,
@@ -27,8 +27,9 @@ pub(crate) fn instance(location: &Location) -> Instance {
     (location.scope(), location.file, location.line)
 }
 
-/// The location of the jump that ends a node, when no other instruction of the node has it; and whether it is a loop's way back. Such jumps are code where they
-/// decide on what was computed earlier, and where they decide and their block has nothing else of the source.
+/// The location of the jump that ends a node, when no other instruction of the node has it; and whether it
+/// is a loop's way back. Such jumps are code where they decide on what was computed earlier, and where
+/// they decide and their block has nothing else of the source.
 pub(crate) fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<(LocationId, Part)> {
     let nodes = &function.manifest.nodes;
     let node = &nodes[position as usize];
@@ -51,9 +52,9 @@ pub(crate) fn only_jumps(function: FunctionView<'_>, own: Instance, position: u3
     instructions == 1 && node.last_location.is_some_and(is_own)
 }
 
-/// Whether a node that only jumps is a statement (`break`, `continue`, `goto`) behind a condition on several lines, of which the last is its own: control comes
-/// there from decisions only, on its line and on some before. It comes to the end of an `if` from an arm, or from lines that are behind the first; to that of a loop,
-/// which may have the line of the body's end, from its head.
+/// Whether a node that only jumps is a statement (`break`, `continue`, `goto`) behind a condition on several lines, of which the
+/// last is its own: control comes there from decisions only, on its line and on some before. It comes to the end of an `if` from an
+/// arm, or from lines that are behind the first; to that of a loop, which may have the line of the body's end, from its head.
 pub(crate) fn leaves(function: FunctionView<'_>, flow: &Flow, node: u32, (scope, file, line): Instance) -> bool {
     let lines = |node: u32| {
         let ids = function.manifest.nodes[node as usize].locations.iter().map(|(id, _)| function.module.location(*id));
@@ -71,8 +72,8 @@ pub(crate) fn leaves(function: FunctionView<'_>, flow: &Flow, node: u32, (scope,
         && from_before
 }
 
-/// Whether a node has code on lines behind this one, of the same function or of what is inlined there; wholly if it has no code before it. So it is where it jumps by
-/// what was computed there.
+/// Whether a node has code on lines behind this one, of the same function or of what is inlined there; wholly if it has no code
+/// before it. So it is where it jumps by what was computed there.
 pub(crate) fn stands_behind(function: FunctionView<'_>, flow: &Flow, node: u32, own: Instance) -> Option<Belongs> {
     let computes = |node: u32| match (lines_within(function, node, own).min()?, lines_within(function, node, own).max()?) {
         (_, last) if last <= own.2 => None,
@@ -84,7 +85,8 @@ pub(crate) fn stands_behind(function: FunctionView<'_>, flow: &Flow, node: u32, 
     computes(node).or_else(|| jumps().then_some(Belongs::Wholly))
 }
 
-/// At which lines of its function and file an instance's line is called from, or stands beside, in a node, in their order: 0 is what is elsewhere.
+/// At which lines of its function and file an instance's line is called from, or stands
+/// beside, in a node, in their order: 0 is what is elsewhere.
 pub(crate) fn lines_within(function: FunctionView<'_>, node: u32, own: Instance) -> impl Iterator<Item = u32> {
     let node = &function.manifest.nodes[node as usize];
     node.locations.iter().map(|(id, _)| *id).chain(node.last_location).map(move |id| line_within(function, id, own))

@@ -1,6 +1,7 @@
 //! Counts by source line.
 //!
-//! A line's count is the sum over its instances ([`crate::visits`]). The line of a function's definition counts its entries, those of inlined copies included.
+//! A line's count is the sum over its instances ([`crate::visits`]). The line of a function's
+//! definition counts its entries, those of inlined copies included.
 //!
 //! Where the counter placement leaves edges open (`blocks`, `patterns`), an instance counts what its hottest node counts.
 
@@ -88,8 +89,8 @@ impl LineTable {
         table
     }
 
-    /// Counts the lines of some functions of the source, told by file and line of their definition and linker symbol: those of their own code, and of their
-    /// inlined copies wherever these are. What is inlined there is part of both.
+    /// Counts the lines of some functions of the source, told by file and line of their definition and linker symbol: those of
+    /// their own code, and of their inlined copies wherever these are. What is inlined there is part of both.
     #[must_use]
     pub fn of_copies(profile: &Profile, is_wanted: impl Fn(Option<FileId>, u32, &str) -> bool + Sync) -> Self {
         let functions: Vec<FunctionView<'_>> = profile.functions().collect();

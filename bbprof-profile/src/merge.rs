@@ -25,7 +25,8 @@ impl Merger {
     /// Adds a profile.
     ///
     /// # Errors
-    /// When its counters contradict those of the same build that are here, or a sum does not fit into 64 bits. The sums then are as before.
+    /// When its counters contradict those of the same build that are here, or a sum does
+    /// not fit into 64 bits. The sums then are as before.
     pub fn add(&mut self, profile: MergedProfile) -> Result<(), ProfileError> {
         for (position, image) in profile.images.iter().enumerate() {
             if profile.images[..position].iter().any(|earlier| earlier.build_id == image.build_id) {

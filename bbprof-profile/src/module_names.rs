@@ -1,4 +1,5 @@
-//! What modules are called: the source file as the compiler names it, with its folder where modules in other folders are called the same.
+//! What modules are called: the source file as the compiler names it, with its folder
+//! where modules in other folders are called the same.
 
 use crate::Image;
 use crate::profile::ProfiledImage;

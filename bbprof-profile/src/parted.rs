@@ -1,20 +1,23 @@
-//! Inlined copies that the optimiser parted: it computes one part early, in front of a loop of the caller, or late, behind a branch of it.
+//! Inlined copies that the optimiser parted: it computes one part early, in front of a
+//! loop of the caller, or late, behind a branch of it.
 //!
-//! An execution of such a copy begins in one part and goes on in another, with code of the caller between them. An unrolled loop looks like that, too, but each
-//! of its parts is an execution of its own. What tells them apart is what stands there: parts that are executed one after the other have the same places of the
-//! source; parts of one execution share none. So control goes on with an execution where it can only have come from other parts of the copy, and comes to nothing
-//! that was executed since that execution began.
+//! An execution of such a copy begins in one part and goes on in another, with code of the caller between them. An
+//! unrolled loop looks like that, too, but each of its parts is an execution of its own. What tells them apart is what
+//! stands there: parts that are executed one after the other have the same places of the source; parts of one execution
+//! share none. So control goes on with an execution where it can only have come from other parts of the copy, and comes
+//! to nothing that was executed since that execution began.
 
 use crate::arrivals::Flow;
 use bbprof_format::manifest::StringId;
 use fixedbitset::FixedBitSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Function, file, line and column of what stands in a copy; then of the call that it was inlined at, up to the copy's own function.
+/// Function, file, line and column of what stands in a copy; then of the call that it was
+/// inlined at, up to the copy's own function.
 pub(crate) type Place = Vec<(StringId, StringId, u32, u32)>;
 
-/// Ways, by source and target, on which control comes to a copy from elsewhere and goes on with an execution of it; and whether that was in the copy itself, rather than
-/// in what it has in common with others.
+/// Ways, by source and target, on which control comes to a copy from elsewhere and goes on with an execution of it; and whether
+/// that was in the copy itself, rather than in what it has in common with others.
 #[derive(Debug, Default)]
 pub(crate) struct WaysOn(BTreeMap<(u32, u32), bool>);
 
@@ -32,7 +35,8 @@ struct WayIn {
 }
 
 impl WaysOn {
-    /// Those to these `nodes` of a copy, of `parts` in which executions of it may have begun: its nodes, at least. Both are ascending; `places_in` tells what stands in one.
+    /// Those to these `nodes` of a copy, of `parts` in which executions of it may have begun: its nodes, at least. Both
+    /// are ascending; `places_in` tells what stands in one.
     pub(crate) fn to_copy(flow: &Flow, nodes: &[u32], parts: &[u32], places_in: impl Fn(u32) -> BTreeSet<Place>) -> Self {
         if parts.len() < 2 || flow.entered_from_elsewhere(parts).len() < 2 && nodes.len() == parts.len() {
             return Self::default();

@@ -1,4 +1,5 @@
-//! Functions whose paths were asked for: from the counters of their paths, and those of edges whose paths are obvious, to the counts of all.
+//! Functions whose paths were asked for: from the counters of their paths, and those of
+//! edges whose paths are obvious, to the counts of all.
 
 use crate::fault::Fault;
 use crate::solve::{PathCounts, solve_and_check};

@@ -1,4 +1,5 @@
-//! What solving a function needs besides its counters, and does not change with them: where many processes of an image are solved, it is derived once.
+//! What solving a function needs besides its counters, and does not change with them: where
+//! many processes of an image are solved, it is derived once.
 
 use crate::image::LinkedModule;
 use bbprof_flow::{Cfg, CounterPlan, Determined, determined};
@@ -13,7 +14,8 @@ pub(crate) struct Prepared {
     pub(crate) determined: Determined,
 }
 
-/// The functions of an image, by module and position in it. Memory: some 50 bytes for each edge of those that some process executed.
+/// The functions of an image, by module and position in it. Memory: some 50 bytes for
+/// each edge of those that some process executed.
 #[derive(Debug)]
 pub(crate) struct PreparedFunctions(Vec<Vec<OnceLock<Option<Prepared>>>>);
 

@@ -1,8 +1,8 @@
 //! One raw profile as a profile that can be merged.
 //!
 //! A count is exact for every activation that ended, by whatever way, and for every one that is inside a call that may not return.
-//! Where a thread was stopped between two of these, the way of that activation is known only as far as counters stand on it; so is the
-//! way of its callers, as far as they count on it to come back. Which thread that is, if any, is all that a caveat can say;
+//! Where a thread was stopped between two of these, the way of that activation is known only as far as counters stand on it; so is
+//! the way of its callers, as far as they count on it to come back. Which thread that is, if any, is all that a caveat can say;
 //! [`Profile::interruptible`](crate::Profile::interruptible) tells the rest.
 
 use bbprof_format::merged::{ImageCounters, MergedProfile, Process};

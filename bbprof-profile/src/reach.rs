@@ -3,7 +3,8 @@
 use crate::view::FunctionView;
 use bbprof_format::manifest::{Edge, EdgeKind, Function};
 
-/// By node, whether control reaches it through landing pads only, or not at all: it is not reached from the function's entry in any other way.
+/// By node, whether control reaches it through landing pads only, or not at all: it is
+/// not reached from the function's entry in any other way.
 pub(crate) fn behind_landing_pads(manifest: &Function) -> Vec<bool> {
     let usual = |edge: &&Edge| edge.kind != EdgeKind::Unwind;
     reached(manifest, usual).into_iter().map(|is_reached| !is_reached).collect()

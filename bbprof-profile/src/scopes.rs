@@ -10,7 +10,8 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// That of a function's own code. Debug information goes by the name that the function had before ThinLTO or a specialisation renamed it.
+/// That of a function's own code. Debug information goes by the name that the function
+/// had before ThinLTO or a specialisation renamed it.
 pub(crate) fn own_scope(function: FunctionView<'_>) -> Scope {
     let first = function.manifest.nodes.iter().flat_map(|node| &node.locations).next();
     let outermost = first.and_then(|(id, _)| function.module.inline_chain(*id).last());
@@ -33,7 +34,8 @@ impl InlinedCopy<'_> {
         (function_line > 0).then_some(((function, inlined_at), function_file, function_line))
     }
 
-    /// How often it was executed: arrivals at its nodes but by `ways_on`, and the turns of loops around it, of which nothing else may be left.
+    /// How often it was executed: arrivals at its nodes but by `ways_on`, and the turns
+    /// of loops around it, of which nothing else may be left.
     pub(crate) fn executions(&self, function: FunctionView<'_>, flow: &mut Flow, ways_on: Option<&WaysOn>) -> u128 {
         if !flow.is_complete() {
             return crate::visits::hottest(function, &self.nodes);
@@ -43,7 +45,8 @@ impl InlinedCopy<'_> {
         let mut nodes = self.nodes.clone();
         let blank = flow.add_blank_between(&mut nodes);
         let is_blank = |node: u32| blank.binary_search(&node).is_ok();
-        // Nothing is known of what is blank: control that comes from there to where it comes from elsewhere, too, begins an execution; else it goes on with one.
+        // Nothing is known of what is blank: control that comes from there to where it comes from elsewhere,
+        // too, begins an execution; else it goes on with one.
         let begins = flow.entered_from_elsewhere(&nodes);
         let goes_on = |to: u32| is_blank(to) || begins.binary_search(&to).is_err();
         let is_inner = |from, to| if is_blank(from) { goes_on(to) } else { is_within(function, from, is_own) };
@@ -54,8 +57,8 @@ impl InlinedCopy<'_> {
     }
 }
 
-/// Whether all that is known of the node's code stands in places like this, or in what is inlined there. A loop of such nodes is one of the function that is
-/// inlined; a loop around it has code of others.
+/// Whether all that is known of the node's code stands in places like this, or in what is inlined there. A loop of such nodes is
+/// one of the function that is inlined; a loop around it has code of others.
 pub(crate) fn is_within(function: FunctionView<'_>, node: u32, is_place: impl Fn(&Location) -> bool) -> bool {
     let node = &function.manifest.nodes[node as usize];
     let mut own = node.locations.iter().map(|(id, _)| *id).chain(node.last_location);
@@ -103,7 +106,8 @@ pub(crate) fn ways_on(
     ways_on
 }
 
-/// Whether a copy holds what several had in common, and the optimiser merged: LLVM knows no line for the calls in which they differ.
+/// Whether a copy holds what several had in common, and the optimiser merged: LLVM knows
+/// no line for the calls in which they differ.
 fn is_common(function: FunctionView<'_>, (_, call): Scope) -> bool {
     call.is_some_and(|call| function.module.inline_chain(call).any(|call| call.line == 0))
 }

@@ -1,7 +1,8 @@
 //! Lines that ran where they have no code.
 //!
-//! A generic function, or a template, is many in the program. An instantiation may have no code at a line of it (`&self.first`, a value that stays in its register) where others
-//! have. If those never ran, the line's count would be 0 although it is executed whenever the function is: such a line has no count.
+//! A generic function, or a template, is many in the program. An instantiation may have no code at a line of it (`&self.first`,
+//! a value that stays in its register) where others have. If those never ran, the line's count would be 0 although it is
+//! executed whenever the function is: such a line has no count.
 
 use crate::generic_name::source_name;
 use crate::lines::LineTable;

@@ -66,11 +66,13 @@ pub struct Inexact {
 /// The counts of one image.
 #[derive(Debug, Default)]
 pub struct SolvedImage {
-    /// The functions that are in the image, in the order of the build map; profiles that were solved with one [`Image`] share what is the same in them.
+    /// The functions that are in the image, in the order of the build map; profiles that were
+    /// solved with one [`Image`] share what is the same in them.
     pub functions: Vec<Arc<FunctionCounts>>,
     /// The functions without counts, in the same order.
     pub inexact: Vec<Inexact>,
-    /// Functions in which activations were interrupted, so that their counters are no flow: they have counts, and words that say how much they may be off.
+    /// Functions in which activations were interrupted, so that their counters are no flow: they have
+    /// counts, and words that say how much they may be off.
     pub interrupted: Vec<Inexact>,
     /// Counters of check mode that were compared with a solved edge.
     pub compared_edges: u64,
@@ -307,7 +309,8 @@ fn instructions(function: &Function, solution: &Solution) -> u128 {
     nodes.map(|(node, count)| u128::from(node.num_instructions()) * u128::from(*count)).sum()
 }
 
-/// Executions of X -> entry; where the placement leaves that edge open, those of the entry, to which no edge leads back (LLVM's `Verifier`: an entry has no predecessors).
+/// Executions of X -> entry; where the placement leaves that edge open, those of the entry, to which no edge
+/// leads back (LLVM's `Verifier`: an entry has no predecessors).
 fn entries(function: &Function, solution: &Solution) -> u64 {
     let entry = function.edges.iter().zip(&solution.edges).find(|(edge, _)| edge.from.is_none());
     match entry {

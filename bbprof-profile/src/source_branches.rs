@@ -1,9 +1,10 @@
 //! Branches of the source: which branches of the generated code are one, and which of their ways go on the same.
 //!
-//! A function of the source has several copies (instantiations, inlined ones), and compilers turn conditions round: `a != b` of integers becomes `a == b` with its ways
-//! exchanged, that of floating-point numbers does not. So a branch is told by its place in its function and by where one of its ways leads: to the first of the places
-//! of the function to which any does. Where the condition is all of an inlined function (`is_empty()`), that is asked of the function that calls it, and so on outwards.
-//! Where none tells, only branches of functions of one shape are one.
+//! A function of the source has several copies (instantiations, inlined ones), and compilers turn conditions round: `a != b` of
+//! integers becomes `a == b` with its ways exchanged, that of floating-point numbers does not. So a branch is told by its place in
+//! its function and by where one of its ways leads: to the first of the places of the function to which any does. Where the
+//! condition is all of an inlined function (`is_empty()`), that is asked of the function that calls it, and so on outwards. Where
+//! none tells, only branches of functions of one shape are one.
 
 use crate::arrivals::Flow;
 use crate::branches::{Branch, branches_of};
@@ -24,7 +25,8 @@ pub struct BranchKey {
     pub column: u32,
     /// Name of the function of the source that holds it, without what tells instantiations apart.
     pub function: String,
-    /// Likewise of the one in which its ways are told apart: the same, one into which it is inlined, or the function of the program.
+    /// Likewise of the one in which its ways are told apart: the same, one into which it
+    /// is inlined, or the function of the program.
     pub told_in: String,
     /// Where that calls it: line and column; 0 = it is the same, or not told.
     pub called_at: (u32, u32),
@@ -125,7 +127,8 @@ fn tell_apart(function: FunctionView<'_>, flow: &Flow, branch: &Branch<'_>, scop
     Told { by, scope: own_scope(function), called_at: (0, 0), first: 0 }
 }
 
-/// The places of a `scope` that tell the ways of this branch from each other, if any do; and which of them leads to the one that does.
+/// The places of a `scope` that tell the ways of this branch from each other, if any do;
+/// and which of them leads to the one that does.
 fn told_by(function: FunctionView<'_>, flow: &Flow, branch: &Branch<'_>, scope: Scope) -> Option<(ToldBy, usize)> {
     let places: Vec<Option<(u32, u32)>> = branch.ways.iter().map(|way| leads_to(function, flow, way.to, scope)).collect();
     match places[..] {
@@ -138,7 +141,8 @@ fn told_by(function: FunctionView<'_>, flow: &Flow, branch: &Branch<'_>, scope: 
     }
 }
 
-/// The first place in a scope, of all that the block has up to its first call, or the one to which it passes control on: line and column.
+/// The first place in a scope, of all that the block has up to its first call, or the one
+/// to which it passes control on: line and column.
 fn leads_to(function: FunctionView<'_>, flow: &Flow, block: u32, (symbol, inlined_at): Scope) -> Option<(u32, u32)> {
     let nodes = &function.manifest.nodes;
     let mut node = nodes.partition_point(|node| node.block < block);

@@ -1,7 +1,9 @@
-//! What rustc makes to run tests: for each a closure that calls it, and a `main`. It gives them the lines of the test, and the crate's first.
+//! What rustc makes to run tests: for each a closure that calls it, and a `main`. It
+//! gives them the lines of the test, and the crate's first.
 //!
-//! Optimised, the closure is inlined into what makes a pointer to a function of it (`FnOnce::call_once`), and the test into the closure; of what looks at
-//! the test's result (`assert_test_result`) nothing may be left. There, a closure that calls the function it is named after is told by that.
+//! Optimised, the closure is inlined into what makes a pointer to a function of it (`FnOnce::call_once`), and the test
+//! into the closure; of what looks at the test's result (`assert_test_result`) nothing may be left. There, a closure
+//! that calls the function it is named after is told by that.
 
 use crate::scopes::own_scope;
 use crate::view::FunctionView;

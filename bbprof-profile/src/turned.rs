@@ -1,15 +1,16 @@
 //! Loops that the optimiser turned: their condition stands in front of them and, once more, at their end.
 //!
-//! Both have code of the condition's line. Control that goes from the first to the second has left the line for the loop's body, although that may be part of the
-//! node in which it comes back.
+//! Both have code of the condition's line. Control that goes from the first to the second has left the line for the loop's body,
+//! although that may be part of the node in which it comes back.
 
 use crate::arrivals::Flow;
 use crate::line_parts::{Instance, instance, lines_within};
 use crate::view::FunctionView;
 use bbprof_format::manifest::LocationId;
 
-/// Those of `nodes` (ascending), all with code that `is_own`, at whose end a loop decides where another of them decides, too, and in which control leaves what is own and comes
-/// back: they begin with other code; or they are the whole loop, and have other code, or a jump that `is_own_jump`: all of the loop is on the condition's line.
+/// Those of `nodes` (ascending), all with code that `is_own`, at whose end a loop decides where another of them decides, too, and
+/// in which control leaves what is own and comes back: they begin with other code; or they are the whole loop, and have other code,
+/// or a jump that `is_own_jump`: all of the loop is on the condition's line.
 pub(crate) fn bodies(
     function: FunctionView<'_>,
     flow: &Flow,
@@ -43,8 +44,8 @@ pub(crate) fn bodies(
     nodes.iter().copied().filter(|node| flow.may_go_back(*node) && decides_again(*node) && leaves(*node)).collect()
 }
 
-/// Whether a node that is a loop by itself begins with lines behind this one, as the body of a loop does whose condition was turned to its end: control comes there from the
-/// condition that is in front of the loop, and comes back.
+/// Whether a node that is a loop by itself begins with lines behind this one, as the body of a loop does whose condition was turned
+/// to its end: control comes there from the condition that is in front of the loop, and comes back.
 pub(crate) fn is_body_before(function: FunctionView<'_>, flow: &Flow, node: u32, own: Instance) -> bool {
     flow.sources(node).any(|from| from == Some(node)) && lines_within(function, node, own).next().is_some_and(|first| first > own.2)
 }

@@ -1,7 +1,7 @@
 //! Functions without counts: those that were not instrumented, and those whose counters make no flow.
 //!
-//! A call by name reaches a function of the caller's module, else one of its image, else whichever the dynamic linker finds. One without counts is as good as any:
-//! then no other of its name is called.
+//! A call by name reaches a function of the caller's module, else one of its image, else whichever the dynamic linker finds. One
+//! without counts is as good as any: then no other of its name is called.
 
 use crate::profile::ProfiledImage;
 use crate::{Inexact, Profile};

@@ -156,7 +156,8 @@ impl<'p> FunctionView<'p> {
         })
     }
 
-    /// Its edges from block to block, in the order of the manifest: without those from and to the outside, and those inside a block.
+    /// Its edges from block to block, in the order of the manifest: without those from
+    /// and to the outside, and those inside a block.
     pub fn edges(self) -> impl Iterator<Item = BlockEdge> {
         let block_of = |node: u32| self.manifest.nodes[node as usize].block;
         self.manifest.edges.iter().zip(&self.counts.edges).filter_map(move |(edge, count)| match (edge.from, edge.to) {
@@ -172,7 +173,8 @@ impl<'p> FunctionView<'p> {
         })
     }
 
-    /// Activations that vanished in it, by block: exit, throw through, longjmp past, still live; negative when setjmp returned again.
+    /// Activations that vanished in it, by block: exit, throw through, longjmp past,
+    /// still live; negative when setjmp returned again.
     #[must_use]
     pub fn vanished(&self) -> Vec<(u32, i128)> {
         let mut vanished: Vec<(u32, i128)> = Vec::new();

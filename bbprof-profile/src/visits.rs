@@ -1,17 +1,17 @@
 //! How often control came to a line.
 //!
 //! An *instance* of a line is the line in one function of the program, or in one inlined copy of its source function (the
-//! inlined-at chain tells copies apart). Its count is the number of times control arrives at it: the executions of edges that
-//! enter its nodes from elsewhere, and the turns of loops that stay on it. A line's count is the sum over its instances.
-//! Several blocks on a line (`a && b`, a `for` header) are thus counted once a visit, as gcov does. The line of a function's
-//! definition counts its entries. Inlined code counts at its own source line; the line that calls it is visited while it
-//! runs, so it counts once, whatever remains of the call. While control is in nodes of which no source line is known, it has not left the line.
+//! inlined-at chain tells copies apart). Its count is the number of times control arrives at it: the executions of edges that enter
+//! its nodes from elsewhere, and the turns of loops that stay on it. A line's count is the sum over its instances. Several blocks
+//! on a line (`a && b`, a `for` header) are thus counted once a visit, as gcov does. The line of a function's definition counts its
+//! entries. Inlined code counts at its own source line; the line that calls it is visited while it runs, so it counts once,
+//! whatever remains of the call. While control is in nodes of which no source line is known, it has not left the line.
 //!
 //! A node that has nothing of a line but the jump at its end does not visit it ([`Part::Jump`]).
 //!
-//! Measured at -O0 on the 47,098 lines of SQLite 3.51 that gcc 12's gcov lists, too: 81 have another count there. 68 of them have this one in clang's gcov (the
-//! head of a `for (;;)`, parts of a `&&`, a `?:` or a `break` that the two put on different lines); 13 in neither: mostly calls whose arguments are
-//! on several lines, which gcov counts twice, and lines that begin with a `&&`.
+//! Measured at -O0 on the 47,098 lines of SQLite 3.51 that gcc 12's gcov lists, too: 81 have another count there. 68 of them have
+//! this one in clang's gcov (the head of a `for (;;)`, parts of a `&&`, a `?:` or a `break` that the two put on different lines);
+//! 13 in neither: mostly calls whose arguments are on several lines, which gcov counts twice, and lines that begin with a `&&`.
 
 use crate::arrivals::{Arrival, Flow};
 use crate::decided::decided;
@@ -150,8 +150,9 @@ impl<'p> Visits<'p> {
         self.is_reached[node as usize]
     }
 
-    /// How often control came to the line of these `places`, turns of its loops included, but not those of loops within guests. They are all of one instance, by
-    /// node. On the first line of a function, `whose` nodes are told, compilers have what goes on with an exception: no visit. Nor is it one to come back there once: from
+    /// How often control came to the line of these `places`, turns of its loops included, but not those of loops
+    /// within guests. They are all of one instance, by node. On the first line of a function, `whose` nodes are
+    /// told, compilers have what goes on with an exception: no visit. Nor is it one to come back there once: from
     /// the lines at which a class initialises its members, for one.
     pub(crate) fn count(&mut self, places: &[Place], whose: Option<Whose<'_>>, flow: &mut Flow) -> u128 {
         let (function, own) = (self.function, places[0].instance);
@@ -244,15 +245,15 @@ impl<'p> Visits<'p> {
         bodies
     }
 
-    /// Whether all of these `places` are reached through landing pads only, although the function that they are of is not: an inlined copy with these
-    /// `nodes`, or the one whose code it is.
+    /// Whether all of these `places` are reached through landing pads only, although the function that they are of is not: an
+    /// inlined copy with these `nodes`, or the one whose code it is.
     pub(crate) fn are_cleanup(&self, places: &[Place], nodes: Option<&[u32]>) -> bool {
         let is_behind = |node: u32| self.is_behind_pads[node as usize];
         places.iter().all(|place| is_behind(place.node)) && nodes.is_none_or(|nodes| nodes.iter().any(|node| !is_behind(*node)))
     }
 
-    /// Where the condition of an assertion stands on lines behind its first, and all code of that one is what follows from its failure (from which control does not
-    /// come back): that code, the line's jumps, and what computes the condition.
+    /// Where the condition of an assertion stands on lines behind its first, and all code of that one is what follows from its
+    /// failure (from which control does not come back): that code, the line's jumps, and what computes the condition.
     fn asserting(&self, own: Instance, flow: &Flow) -> Option<Vec<u32>> {
         let NodeSet { visited, jumps, .. } = &self.nodes;
         let fails = !visited.is_empty() && visited.iter().all(|node| self.is_lost[*node as usize]);
@@ -260,7 +261,8 @@ impl<'p> Visits<'p> {
         fails.then(|| self.with_conditions(&usual.collect::<Vec<_>>(), own, flow))?
     }
 
-    /// The same of any statement, as macros make them, that goes on: its code is what follows from the condition. It is no loop, whose body stands behind, too.
+    /// The same of any statement, as macros make them, that goes on: its code is what follows from the
+    /// condition. It is no loop, whose body stands behind, too.
     fn deciding_behind(&self, own: Instance, flow: &Flow) -> Option<Vec<u32>> {
         let NodeSet { visited, jumps, .. } = &self.nodes;
         let belongs = |node: u32| visited.binary_search(&node).is_ok() || stands_behind(self.function, flow, node, own).is_some();
@@ -277,8 +279,9 @@ impl<'p> Visits<'p> {
         Some(with_conditions).filter(|with_conditions| with_conditions.len() > nodes.len())
     }
 
-    /// The jumps that visit the line, and with them its code. They do where all that it has of code is what a `try` or a loop has there for
-    /// the less usual: an exception, another turn; or what an assertion has there for its failure, from which control does not come back.
+    /// The jumps that visit the line, and with them its code. They do where all that it has of code is what a
+    /// `try` or a loop has there for the less usual: an exception, another turn; or what an assertion has there
+    /// for its failure, from which control does not come back.
     fn visiting_jumps(&self, own: Instance, flow: &Flow) -> Vec<u32> {
         let NodeSet { visited, jumps, .. } = &self.nodes;
         if visited.is_empty() {

@@ -1,7 +1,7 @@
 //! LLVM's sample profile in its text form (`llvm-profdata merge --sample --text`, `clang -fprofile-sample-use`).
 //!
-//! Counts stand at line offsets from the function's first line and base discriminators, by source function and by inlined copy. What is
-//! said of a place is the count of the most frequent code there, as LLVM's own tools have it; where discriminators tell how
+//! Counts stand at line offsets from the function's first line and base discriminators, by source function and by inlined copy.
+//! What is said of a place is the count of the most frequent code there, as LLVM's own tools have it; where discriminators tell how
 //! often the optimiser duplicated it (`-fdebug-info-for-profiling`), that many times. Functions that never ran are there with 0.
 
 use crate::names::one_line;
@@ -61,8 +61,8 @@ impl<'p> Body<'p> {
         own + self.inlined.values().map(Body::total).sum::<u128>()
     }
 
-    /// Lines of a body and its inlined copies, each level one space further in. Chains are as deep as inlining went. No count of a place is larger than the
-    /// function's total.
+    /// Lines of a body and its inlined copies, each level one space further in. Chains are as deep as inlining went. No
+    /// count of a place is larger than the function's total.
     fn write(&self, depth: usize, out: &mut dyn Write) -> io::Result<()> {
         for (place, counts) in &self.places {
             write!(out, "{:depth$}{}: {}", "", Offset(*place), counts.count)?;
@@ -156,7 +156,8 @@ fn canonical(symbol: &str) -> &str {
     symbol.split(".llvm.").next().unwrap_or(symbol)
 }
 
-/// The first component of a discriminator (LLVM, `DebugInfoMetadata.h`): bit 0 says that it is 0; else 5 bits, or 12 when bit 6 is set.
+/// The first component of a discriminator (LLVM, `DebugInfoMetadata.h`): bit 0 says that
+/// it is 0; else 5 bits, or 12 when bit 6 is set.
 fn component(discriminator: u32) -> u32 {
     if discriminator & 1 == 1 {
         return 0;

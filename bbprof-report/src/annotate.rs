@@ -76,7 +76,8 @@ fn suggestion(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; did you mean {}", nearest.join(", ")) }
 }
 
-/// Finds a function by linker symbol, name, or the end of its name behind `::`, with or without arguments and parameters; or a file by path or the end of its path.
+/// Finds a function by linker symbol, name, or the end of its name behind `::`, with or without arguments
+/// and parameters; or a file by path or the end of its path.
 ///
 /// # Errors
 /// When nothing, or more than one thing, has this name.
@@ -249,7 +250,8 @@ fn closures(profile: &Profile, function: &FunctionView<'_>) -> Vec<String> {
     }))
 }
 
-/// Functions with a source, the hottest first, at most five, that the word means where none has that very name: beside Rust's `a::main` there is `main`, which calls it.
+/// Functions with a source, the hottest first, at most five, that the word means where none has that very name:
+/// beside Rust's `a::main` there is `main`, which calls it.
 fn namesakes(profile: &Profile, called: &Called) -> Vec<String> {
     hottest_names(profile.functions().filter(|function| {
         let is_meant = || WAYS.iter().any(|is_called| is_called(&called.word, function.symbol(), function.name()));

@@ -1,7 +1,7 @@
 //! Branch bias: which way branches usually go, and how often they go against it.
 //!
-//! The *usual* way of a branch is the one it took most often. What went another way is a count too: the executions that no fixed guess at each branch
-//! would have got right.
+//! The *usual* way of a branch is the one it took most often. What went another way is a count too: the executions
+//! that no fixed guess at each branch would have got right.
 
 use crate::number::{grouped, percent};
 use crate::one_line;

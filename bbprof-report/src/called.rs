@@ -44,7 +44,8 @@ pub(crate) fn is_name(word: &str, name: &str) -> bool {
     WAYS.iter().any(|is_called| is_called(word, name, name))
 }
 
-/// What calls all instantiations of the function with this demangled name: without the arguments of generics, but with the type that a method belongs to.
+/// What calls all instantiations of the function with this demangled name: without the arguments
+/// of generics, but with the type that a method belongs to.
 pub(crate) fn source_word(name: &str) -> String {
     let plain = without_generics(name);
     if plain.starts_with("::") { of_type(name).map_or(plain, |of_type| without_generics(&of_type)) } else { plain }

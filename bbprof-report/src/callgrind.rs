@@ -3,8 +3,8 @@
 //! - Cost lines: executed instructions by source line; `fi`/`fe` lead to the files of inlined code and back.
 //! - `calls`: direct calls, exact. The cost on the line behind is inclusive, and an estimate: see [`bbprof_profile::CallGraph`].
 //!   Functions without counts are named, with cost 0. Calls through pointers are left out, as nobody knows whom they call.
-//! - `jcnd`/`jump`: the ways of branches between source lines, taken/executed; those to the next line, too. Ways whose count the counter placement
-//!   does not tell are left out.
+//! - `jcnd`/`jump`: the ways of branches between source lines, taken/executed; those to the next line, too. Ways whose
+//!   count the counter placement does not tell are left out.
 //!
 //! Names are written once, with a number, and end at the line's end: `(`, spaces and `;` in them are no harm.
 

@@ -1,5 +1,5 @@
-//! The Cobertura report (`coverage-04.dtd`), as Jenkins, GitLab and Azure read it: a package for each folder, a class for each source file.
-//! What it shows is told in `covered.rs`. The time stamp is 0, so that equal profiles give equal bytes.
+//! The Cobertura report (`coverage-04.dtd`), as Jenkins, GitLab and Azure read it: a package for each folder, a class for each
+//! source file. What it shows is told in `covered.rs`. The time stamp is 0, so that equal profiles give equal bytes.
 
 use crate::covered::{Coverage, CoveredBranches, CoveredFile, CoveredLines, covered_files};
 use crate::number::in_64_bits;
@@ -66,8 +66,8 @@ fn ways(branches: &CoveredBranches) -> Rate {
     Rate { hit: counts().filter(|count| **count > 0).count() as u64, all: counts().count() as u64 }
 }
 
-/// Writes a profile for Cobertura's readers. Paths below `root` (absolute; empty = none) are written relative to it, and `root` as the source folder.
-/// Returns its total.
+/// Writes a profile for Cobertura's readers. Paths below `root` (absolute; empty = none) are written relative
+/// to it, and `root` as the source folder. Returns its total.
 ///
 /// # Errors
 /// When `out` cannot be written, or a count does not fit into the 64 bits in which readers hold it.

@@ -1,5 +1,5 @@
-//! Control-flow graphs for graphviz: a digraph for each function. Blocks are filled the darker the more instructions they execute, compared
-//! with the hottest one; edges are the wider the more often they were taken.
+//! Control-flow graphs for graphviz: a digraph for each function. Blocks are filled the darker the more instructions they execute,
+//! compared with the hottest one; edges are the wider the more often they were taken.
 
 use crate::names::{file_name, one_line};
 use crate::number::grouped;
@@ -93,7 +93,8 @@ fn line_ranges(profile: &Profile, positions: &[(bbprof_profile::FileId, u32, u32
 /// Bytes of a string, at most: graphviz 2 refuses those of 16,384.
 const LONGEST: usize = 16_000;
 
-/// A string of the DOT language; line ends are `\n`, other control characters `?`. Where it is too long, the longest line ends in `...`.
+/// A string of the DOT language; line ends are `\n`, other control characters `?`. Where
+/// it is too long, the longest line ends in `...`.
 pub(crate) fn quoted(text: &str) -> String {
     let mut lines: Vec<String> = text.split('\n').map(|line| one_line(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();
     let length = lines.iter().map(|line| line.len() + 2).sum::<usize>();

@@ -6,10 +6,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-/// Lines at most: a test suite ends in hundreds of ways (perl's: 270), and the totals stand below them. More than a screen has room for is the business of `verify`. A guess.
+/// Lines at most: a test suite ends in hundreds of ways (perl's: 270), and the totals stand below them. More than a
+/// screen has room for is the business of `verify`. A guess.
 const MOST: usize = 20;
 
-/// Writes the ends of most processes, by executable, and how many others there were. Takes executables, their fates, and how many processes each is said of.
+/// Writes the ends of most processes, by executable, and how many others there were. Takes
+/// executables, their fates, and how many processes each is said of.
 pub(crate) fn write_ends<'p>(fates: impl Iterator<Item = (&'p str, &'p str, u64)>, out: &mut dyn Write) -> io::Result<()> {
     let mut numbers: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for (executable, fate, number) in fates {

@@ -1,6 +1,7 @@
-//! Markers in comments of the source that take lines out of coverage: `LCOV_EXCL_LINE`, `LCOV_EXCL_START` to `LCOV_EXCL_STOP`
-//! (the markers' lines included), and `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START`, `LCOV_EXCL_BR_STOP` for branches alone. `GCOV_` and
-//! `GCOVR_` serve as well as `LCOV_`. A function whose first line is taken out is not listed. A start without stop holds to the end.
+//! Markers in comments of the source that take lines out of coverage: `LCOV_EXCL_LINE`, `LCOV_EXCL_START` to
+//! `LCOV_EXCL_STOP` (the markers' lines included), and `LCOV_EXCL_BR_LINE`, `LCOV_EXCL_BR_START`,
+//! `LCOV_EXCL_BR_STOP` for branches alone. `GCOV_` and `GCOVR_` serve as well as `LCOV_`. A function whose first
+//! line is taken out is not listed. A start without stop holds to the end.
 
 use bbprof_profile::{BranchKey, LineTable, Profile};
 use std::collections::BTreeSet;
@@ -43,7 +44,8 @@ impl Exclusions {
     }
 }
 
-/// Takes out of `table` what markers in the sources say; `read` gives the text of a file. A file that cannot be read has no markers.
+/// Takes out of `table` what markers in the sources say; `read` gives the text of a file.
+/// A file that cannot be read has no markers.
 pub(crate) fn exclude(profile: &Profile, table: &mut LineTable, read: SourceReader<'_>) {
     for (file, source) in &mut table.files {
         let Ok(text) = read(profile.files.path(*file)) else { continue };

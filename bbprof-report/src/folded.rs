@@ -1,7 +1,7 @@
 //! Folded stacks, as flamegraph.pl, inferno and speedscope read them: `outer;inlined;innermost INSTRUCTIONS`.
 //!
-//! The stacks are those of inlining: counts do not say who called whom. The last space of a line ends the names, so spaces in them stay; `;` in a name
-//! (Rust's `[u8; 4]`) becomes `:`.
+//! The stacks are those of inlining: counts do not say who called whom. The last space of a line ends the names, so spaces in
+//! them stay; `;` in a name (Rust's `[u8; 4]`) becomes `:`.
 
 use crate::names::one_line;
 use crate::number::in_64_bits;

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// Writes a profile as an lcov trace file; `test_name` goes into `TN` (A-Z, a-z, 0-9 and `_`, which is all that lcov takes; others become `_`). Returns its total.
+/// Writes a profile as an lcov trace file; `test_name` goes into `TN` (A-Z, a-z, 0-9 and `_`, which is
+/// all that lcov takes; others become `_`). Returns its total.
 ///
 /// # Errors
 /// When `out` cannot be written, or a count does not fit into the 64 bits in which readers hold it.

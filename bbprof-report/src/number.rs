@@ -30,7 +30,8 @@ pub(crate) fn percent(part: u128, whole: u128) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// A number in a format whose readers hold 64 bits: they refuse more, or take other numbers for it. `what` is said of it in the error, `format` names the format.
+/// A number in a format whose readers hold 64 bits: they refuse more, or take other numbers for it.
+/// `what` is said of it in the error, `format` names the format.
 pub(crate) fn in_64_bits(number: u128, of: impl Display, what: &str, format: &str) -> io::Result<u64> {
     u64::try_from(number).map_err(|_| {
         let said = format!("{of}: {number} {what} do not fit into the 64 bits of a number in {format}");

@@ -1,4 +1,5 @@
-//! The numbered DAG of a function for graphviz, as its paths were counted: a path's number is the sum of the values on its way from ROOT to EXIT.
+//! The numbered DAG of a function for graphviz, as its paths were counted: a path's
+//! number is the sum of the values on its way from ROOT to EXIT.
 
 use crate::dot::quoted;
 use bbprof_profile::{DagArc, FunctionView, PathEnd};

@@ -1,6 +1,7 @@
-//! The profile format of pprof (`profile.proto`, protobuf in gzip): one sample for each source location of each function, weighed by
-//! executed instructions. Inlined functions are lines of one location, the innermost first. Locations have no addresses, and so name no
-//! mapping: pprof would disassemble the program at addresses that it makes up, and its list of source lines be empty, or crash.
+//! The profile format of pprof (`profile.proto`, protobuf in gzip): one sample for each source location of each
+//! function, weighed by executed instructions. Inlined functions are lines of one location, the innermost first.
+//! Locations have no addresses, and so name no mapping: pprof would disassemble the program at addresses that it
+//! makes up, and its list of source lines be empty, or crash.
 
 use crate::names::Demangled;
 use bbprof_profile::{FunctionView, Profile};

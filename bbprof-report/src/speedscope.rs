@@ -1,5 +1,5 @@
-//! The file format of speedscope (`file-format-schema.json` of its package): one sampled profile for each image, whose samples are stacks of
-//! inlined functions weighed by executed instructions.
+//! The file format of speedscope (`file-format-schema.json` of its package): one sampled profile for each image, whose samples are
+//! stacks of inlined functions weighed by executed instructions.
 
 use crate::stacks::{StackFrame, stacks};
 use bbprof_profile::Profile;

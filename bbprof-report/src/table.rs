@@ -116,9 +116,9 @@ impl Table {
     }
 }
 
-/// The text in `width` columns: without the place behind a name (two spaces between them), or a path without its first folders; what
-/// is still too wide loses its middle. Where whole folders would leave much of the width empty, a part of the next one stays: paths of a family
-/// of packages (`regex-syntax-0.8/src/lib.rs`) differ there.
+/// The text in `width` columns: without the place behind a name (two spaces between them), or a path without its first folders;
+/// what is still too wide loses its middle. Where whole folders would leave much of the width empty, a part of the next one stays:
+/// paths of a family of packages (`regex-syntax-0.8/src/lib.rs`) differ there.
 pub(crate) fn fitted(text: &str, width: usize) -> String {
     if text.width() <= width {
         return cut_middle(text, width);

@@ -72,7 +72,8 @@ int bbprof_write(int (*write)(void *context, const void *bytes, size_t num_bytes
     return why;
 }
 
-/* Of a process that is killed, the file alone is left: a baseline in it must not have what it lacks. Only where nobody else counts can that be brought to it. */
+/* Of a process that is killed, the file alone is left: a baseline in it must not have what it
+ * lacks. Only where nobody else counts can that be brought to it. */
 static bool bring_to_file(struct process *process) {
     bool is_alone = others_alive(process) == 0, is_all = true;
     for (struct image *image = process->images; image != NULL; image = image->next)

@@ -1,4 +1,5 @@
-/* bbprof_abi.h: the image record, mirror of bbprof-format/src/image.rs, and the symbols that the shim's generated object defines. */
+/* bbprof_abi.h: the image record, mirror of bbprof-format/src/image.rs, and the symbols that the shim's generated object
+ * defines. */
 #ifndef BBPROF_ABI_H
 #define BBPROF_ABI_H
 

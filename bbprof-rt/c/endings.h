@@ -1,5 +1,5 @@
-/* endings.h: the functions that end a process at once, or replace its program, as they are interposed: each tells the fate, then does
- * what libc's own one does. */
+/* endings.h: the functions that end a process at once, or replace its program, as they are
+ * interposed: each tells the fate, then does what libc's own one does. */
 #ifndef BBPROF_ENDINGS_H
 #define BBPROF_ENDINGS_H
 
@@ -50,8 +50,9 @@ static inline bool comes_to_us(int32_t process) {
         return result;                                                                                                             \
     } while (0)
 
-/* libc's abort raises SIGABRT, and, where a handler came back, raises it again, with nobody to handle it, in ways that are not seen. So the first
- * of both is raised here. NULL = it cannot be: who handles the signal may do anything, and the end is not told. */
+/* libc's abort raises SIGABRT, and, where a handler came back, raises it again, with nobody to handle it, in ways that are not
+ * seen. So the first of both is raised here. NULL = it cannot be: who handles the signal may do anything, and the end is not
+ * told. */
 static inline void announce_abort(int (*raise_signal)(int), const void *frame) {
     expect(FATE_ABORT, 0, frame);
     bool is_handled = platform_signal_is_handled(SIGNAL_OF_ABORT);
@@ -80,8 +81,8 @@ static inline void announce_abort(int (*raise_signal)(int), const void *frame) {
     BBPROF_HIDDEN type __wrap_##name(__VA_ARGS__);                                                                                 \
     BBPROF_HIDDEN type __wrap_##name(__VA_ARGS__)
 
-/* The arguments of execl, execlp and execle, up to NULL, as the array `words`, on the stack: these functions are async-signal-safe and
- * have as many arguments as the stack holds. `rest` is left behind them. */
+/* The arguments of execl, execlp and execle, up to NULL, as the array `words`, on the stack: these functions are async-signal-safe
+ * and have as many arguments as the stack holds. `rest` is left behind them. */
 #define GATHER(words, rest, first)                                                                                                 \
     size_t num_words = 1;                                                                                                          \
     va_list counted;                                                                                                               \

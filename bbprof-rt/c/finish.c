@@ -12,8 +12,9 @@ static bool name_is_taken(struct process *process) {
     return true;
 }
 
-/* Counts that are only in memory go to the file. Those of threads that go on counting do at the very end only: the memory goes with the process. The file says
- * no more that some may be missing if all are there and none will be in memory: of others, or of handlers that the caller may still run. */
+/* Counts that are only in memory go to the file. Those of threads that go on counting do at the very end only: the
+ * memory goes with the process. The file says no more that some may be missing if all are there and none will be in
+ * memory: of others, or of handlers that the caller may still run. */
 static void rescue(struct process *process, bool others_count, bool is_end, bool counts_on) {
     bool is_all = !others_count;
     others_count = others_count && !is_end;
@@ -73,8 +74,8 @@ void process_finish(struct process *process, enum raw_fate fate, int status) {
     process->finished = true;
     /* Signals may come until the kernel stops the process. */
     bool handlers_count = process->raw.in_use && others == 0 && process->num_loaded != 0 && platform_handlers_may_run();
-    /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is for what handlers count, if it
-     * is not much larger than a second one, and when there is no room for that. */
+    /* While others run, the file goes on receiving their counts until the kernel stops them: it is right as it is. So it is for
+     * what handlers count, if it is not much larger than a second one, and when there is no room for that. */
     bool saved = process->raw.in_use && others == 0 && !name_is_taken(process) && process->pool_at == 0 &&
                  !(handlers_count && is_small(process)) && snapshot_save(process, fate, status, 0, process->raw.path, NULL) == 0;
     if (process->raw.in_use && !saved) {

@@ -4,13 +4,15 @@
  * before the fork until that is done (the lock does it), and these handlers are registered before all others, so that they run
  * closest to the fork. vfork's children are left alone: what they execute, the parent's memory executes.
  *
- * A program that is not profiled may register handlers before it opens a profiled library: they run between ours. So what leads the forking thread
- * to its counters is withheld from it meanwhile, and it asks each time. If it is the child that asks, it begins then. */
+ * A program that is not profiled may register handlers before it opens a profiled library: they run
+ * between ours. So what leads the forking thread to its counters is withheld from it meanwhile, and it
+ * asks each time. If it is the child that asks, it begins then. */
 #include "process.h"
 
 #include "text.h"
 
-/* glibc's, which libc.so has, and everybody else's: glibc has pthread_atfork in a static part, which a weak reference does not pull in. */
+/* glibc's, which libc.so has, and everybody else's: glibc has pthread_atfork in a static
+ * part, which a weak reference does not pull in. */
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
 extern int pthread_atfork(void (*)(void), void (*)(void), void (*)(void)) __attribute__((weak));
 extern void __cxa_finalize(void *object) __attribute__((weak));
@@ -52,7 +54,8 @@ void fork_leave(struct process *process, struct image *image) {
     process_lock_leave_fork(process);
 }
 
-/* A library that another thread is unloading: its handlers may go at any time now, and those of the others do. It does not leave while the lock is held. */
+/* A library that another thread is unloading: its handlers may go at any time now, and those
+ * of the others do. It does not leave while the lock is held. */
 static bool has_left(void) {
     return !__atomic_load_n(&__bbprof_image.image->loaded, __ATOMIC_RELAXED);
 }
@@ -132,7 +135,8 @@ static void rehouse(struct process *process, struct image *image, enum bank bank
     segment->left_by = 0;
 }
 
-/* The counters of a thread that ended by a bare system call stay where they were, until libc unmaps its stack: the program may have other memory there. */
+/* The counters of a thread that ended by a bare system call stay where they were, until libc
+ * unmaps its stack: the program may have other memory there. */
 static bool is_in_place(const struct segment *segment) {
     return segment->place != NULL && (platform_thread_exists(platform_parent_id(), segment->owner) || platform_is_shared_memory(segment->place, BBPROF_PAGE_BYTES));
 }
@@ -219,8 +223,8 @@ static void in_child(void) {
     process_unlock(process);
 }
 
-/* Where the program is not profiled, each library registers these handlers, as each may be unloaded; wrappers of fork call them again. The lock
- * counts. */
+/* Where the program is not profiled, each library registers these handlers, as each may be
+ * unloaded; wrappers of fork call them again. The lock counts. */
 void fork_prepare(void) {
     enter();
     prepare();
@@ -240,8 +244,8 @@ void fork_in_child(void) {
     leave();
 }
 
-/* Whose the handlers are. Not the image's `__dso_handle`: for that glibc drops them before the last destructors of the image, and those of the
- * libraries behind a program, have run, which may fork, too. */
+/* Whose the handlers are. Not the image's `__dso_handle`: for that glibc drops them before the last destructors of the image, and
+ * those of the libraries behind a program, have run, which may fork, too. */
 #ifdef BBPROF_RT_EXEC
 #define OWNER NULL
 #else
@@ -260,8 +264,8 @@ void fork_register(void) {
 #define PAUSE_NS 20000u
 #define PAUSES 50000u /* a second: one who waits for another's fork is inside; or a child has it from a thread that it does not have */
 
-/* glibc drops what is owned by what goes. It has a lock for that, which its versions before 2.36 hold while they run our handlers: not to be
- * called with ours. */
+/* glibc drops what is owned by what goes. It has a lock for that, which its versions before 2.36
+ * hold while they run our handlers: not to be called with ours. */
 void fork_unregister(void) {
     if (__register_atfork == NULL || __cxa_finalize == NULL)
         return;

@@ -1,8 +1,9 @@
 /* handlers.c: does a signal handler run on a thread's stack, and what did it interrupt?
  *
- * A process that ends within a handler leaves the interrupted activation in the middle of a block, unless it was in a system call that is not an
- * allocator's; so does a handler that jumps to where it never comes back from. The kernel's frame on the stack tells: user code and stack segments, a plausible
- * instruction pointer and flags, and as return address two instructions that no other function begins with (`mov $15, %rax; syscall`). */
+ * A process that ends within a handler leaves the interrupted activation in the middle of a block, unless it was in a system
+ * call that is not an allocator's; so does a handler that jumps to where it never comes back from. The kernel's frame on the
+ * stack tells: user code and stack segments, a plausible instruction pointer and flags, and as return address two instructions
+ * that no other function begins with (`mov $15, %rax; syscall`). */
 #include "own_stack.h"
 #include "process.h"
 #include "text.h"
@@ -14,7 +15,8 @@
 enum { RETURN = 0, FILE_ARGUMENT = 6, FLAGS_ARGUMENT = 8, STACK = 21, INSTRUCTION = 22, FLAGS = 23, SEGMENT_WORD = 24, FAULT = 26, MASK = 38, FRAME_WORDS = 39 };
 #define FLAGS_POSSIBLE 0x3fffffu
 #define FLAG_ALWAYS_SET 2u
-/* What a frame takes at least: 440 bytes, the 512 of the floating-point registers, and the 128 below the stack pointer that are the code's. */
+/* What a frame takes at least: 440 bytes, the 512 of the floating-point registers, and
+ * the 128 below the stack pointer that are the code's. */
 #define LEAST_FRAME_BYTES 1080u
 #define PIECE_WORDS 256u
 
@@ -83,8 +85,8 @@ static void look_at(const uint64_t *frame, struct frames *found) {
         found->interrupted++;
 }
 
-/* Reads the stack from `at` to `end` in pieces of `num_words` into `words`; each overlaps the next by a frame, so that all are whole in one.
- * False: not to its end. */
+/* Reads the stack from `at` to `end` in pieces of `num_words` into `words`; each overlaps the next by a
+ * frame, so that all are whole in one. False: not to its end. */
 static bool find_frames(uint64_t *words, size_t num_words, uintptr_t at, uintptr_t end, struct frames *found) {
     while (at < end) {
         size_t num_bytes = end - at < num_words * 8 ? end - at : num_words * 8;
@@ -100,7 +102,8 @@ static bool find_frames(uint64_t *words, size_t num_words, uintptr_t at, uintptr
     return true;
 }
 
-/* Of the first thread's stack, what was read whole once: it is read where it is from then on, as programs may jump often, and not deep. */
+/* Of the first thread's stack, what was read whole once: it is read where it is from then
+ * on, as programs may jump often, and not deep. */
 static uintptr_t readable_from, readable_to;
 
 static void look_in_place(uintptr_t at, uintptr_t end, struct frames *found) {
@@ -130,9 +133,9 @@ static uintptr_t stack_end(uintptr_t at) {
     return end == 0 ? platform_stack_end(at) : end;
 }
 
-/* A frame may also be what an earlier handler left behind, in an array that nothing was stored in since, or on another context's stack. While a
- * handler runs, its signal is blocked, which it was not before; or need not be. After a fault of the code itself each is believed, as handlers of
- * crashes unblock theirs. */
+/* A frame may also be what an earlier handler left behind, in an array that nothing was stored in since, or on another
+ * context's stack. While a handler runs, its signal is blocked, which it was not before; or need not be. After a fault of the
+ * code itself each is believed, as handlers of crashes unblock theirs. */
 static bool handler_runs_still(const uint64_t *frame) {
     return (platform_blocked_signals() & ~frame[MASK]) != 0 || frame[FAULT] != 0 || platform_signals_may_nest();
 }

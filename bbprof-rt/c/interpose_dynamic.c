@@ -1,5 +1,5 @@
-/* interpose_dynamic.c: pthread_create, pthread_getattr_np, thrd_create, timer_create, mq_notify and _Fork of a dynamically linked program. The program's definitions come before
- * libc's for all its libraries, too. */
+/* interpose_dynamic.c: pthread_create, pthread_getattr_np, thrd_create, timer_create, mq_notify and _Fork of a dynamically linked
+ * program. The program's definitions come before libc's for all its libraries, too. */
 #include "notified.h"
 #include "own_stack.h"
 #include "process.h"
@@ -24,8 +24,8 @@ BBPROF_HIDDEN const char bbprof_interposer[] = "dynamic";
 typedef int (*create_c11_function)(thrd_t *thread, thrd_start_t start, void *argument);
 typedef int (*attributes_function)(pthread_t thread, pthread_attr_t *attributes);
 
-/* They are looked up at the start: dlsym waits for who opens a library, who may wait for the caller; it forgets the last error of dlopen; and
- * handlers must not call it. */
+/* They are looked up at the start: dlsym waits for who opens a library, who may wait for the caller; it
+ * forgets the last error of dlopen; and handlers must not call it. */
 static struct {
     create_function create;
     create_c11_function create_c11; /* only what was brought along */
@@ -36,7 +36,8 @@ static struct {
     bool prepared;
 } libc;
 
-/* Programs and libraries bring a thrd_create along for old libcs, with numbers of its own for what went wrong. It calls pthread_create. */
+/* Programs and libraries bring a thrd_create along for old libcs, with numbers of its own
+ * for what went wrong. It calls pthread_create. */
 BEFORE_SANITIZERS static create_c11_function brought_along(create_function create) {
     if (create == NULL || create == __interceptor_pthread_create)
         return NULL;

@@ -1,5 +1,5 @@
-/* interpose_dynamic_ends.c: _exit and its like of a dynamically linked program, for the program and all its libraries. What libc does
- * within itself is not seen: an abort for a broken heap, for instance.
+/* interpose_dynamic_ends.c: _exit and its like of a dynamically linked program, for the program and all its libraries. What libc
+ * does within itself is not seen: an abort for a broken heap, for instance.
  *
  * The definitions are weak, so that a program may have functions of its own by these names. */
 #include "endings.h"

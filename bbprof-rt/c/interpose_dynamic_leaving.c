@@ -1,4 +1,5 @@
-/* interpose_dynamic_leaving.c: longjmp and the ends of threads of a dynamically linked program, for the program and all its libraries.
+/* interpose_dynamic_leaving.c: longjmp and the ends of threads of a dynamically linked
+ * program, for the program and all its libraries.
  *
  * The definitions are weak, so that a program may have functions of its own by these names. */
 #include "leaving.h"

@@ -1,4 +1,5 @@
-/* interpose_static_ends.c: _exit and its like of a statically linked program, by the linker's --wrap; libc's own calls are seen, too. */
+/* interpose_static_ends.c: _exit and its like of a statically linked program, by the
+ * linker's --wrap; libc's own calls are seen, too. */
 #include "endings.h"
 
 WRAPPED(void, _exit, int status) {

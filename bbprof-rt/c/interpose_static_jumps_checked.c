@@ -1,4 +1,5 @@
-/* interpose_static_jumps_checked.c: what _FORTIFY_SOURCE makes of longjmp in a statically linked program, by the linker's --wrap. Not each libc has it. */
+/* interpose_static_jumps_checked.c: what _FORTIFY_SOURCE makes of longjmp in a statically
+ * linked program, by the linker's --wrap. Not each libc has it. */
 #include "leaving.h"
 
 extern __attribute__((noreturn)) void __real___longjmp_chk(struct __jmp_buf_tag[1], int);

@@ -1,4 +1,5 @@
-/* interpose_static_signals.c: signals that a statically linked program sends by other functions than raise, by the linker's --wrap. */
+/* interpose_static_signals.c: signals that a statically linked program sends by other functions than raise, by the linker's
+ * --wrap. */
 #include "endings.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* leaving.h: the functions by which a thread leaves what it runs for ever, as they are interposed: a handler that calls one of them does not
- * return to what it interrupted. */
+/* leaving.h: the functions by which a thread leaves what it runs for ever, as they are interposed: a handler that
+ * calls one of them does not return to what it interrupted. */
 #ifndef BBPROF_LEAVING_H
 #define BBPROF_LEAVING_H
 

@@ -25,7 +25,8 @@ static void tell_unlocking(struct lock *lock) {
 #define CONTENDED 0x80000000u
 
 #define SPINS 100u /* a guess: most holders are done after one or two system calls */
-/* Who waits looks again after a while, longer each time: a thousand threads that did so each millisecond would leave the holder no processor. */
+/* Who waits looks again after a while, longer each time: a thousand threads that did so
+ * each millisecond would leave the holder no processor. */
 #define FIRST_PAUSE_NS UINT64_C(1000000)
 #define LONGEST_PAUSE_NS UINT64_C(100000000)
 
@@ -133,7 +134,8 @@ static bool fork_holds(const struct process *process) {
            __atomic_load_n(&process->lock.owner, __ATOMIC_RELAXED) == process->forking_thread;
 }
 
-/* False: a fork holds it for so long that it seems to wait for the caller: libc, or a handler of the program's, for a lock that the caller has. */
+/* False: a fork holds it for so long that it seems to wait for the caller: libc, or a
+ * handler of the program's, for a lock that the caller has. */
 static bool acquire_beside_forks(struct process *process) {
     uint32_t *state = &process->lock.state;
     if (acquire_at_once(state))
@@ -153,8 +155,8 @@ static bool takes_part_in_fork(void) {
     return __bbprof_image.image != NULL && __bbprof_image.image->withheld.delta != NULL;
 }
 
-/* Between its handlers a fork has nothing in hand: who cannot wait for it goes in beside it, one at a time. It does not come to its end, nor does
- * the forking thread to anything of ours, while one is in. The last library with handlers in the fork has to stay. */
+/* Between its handlers a fork has nothing in hand: who cannot wait for it goes in beside it, one at a time. It does not come to its
+ * end, nor does the forking thread to anything of ours, while one is in. The last library with handlers in the fork has to stay. */
 static void take(struct process *process, uint64_t signals, uint32_t depth, bool may_be_last) {
     while (!acquire_beside_forks(process)) {
         acquire(process, &process->guests.state);
@@ -261,8 +263,8 @@ void process_unlock_in_block(struct process *process, uint64_t signals) {
     platform_restore_signals_in_block(signals);
 }
 
-/* musl holds a lock of its own while the last destructors run, and each fork takes that behind our handlers: who has taken ours around a fork waits
- * for the process's end, and touches nothing any more. So its lock is taken away from it. */
+/* musl holds a lock of its own while the last destructors run, and each fork takes that behind our handlers: who has taken ours
+ * around a fork waits for the process's end, and touches nothing any more. So its lock is taken away from it. */
 static void take_at_end(struct process *process, uint64_t signals, uint32_t depth) {
     if (!process->forks_wait_for_end) {
         take(process, signals, depth, true);

@@ -1,10 +1,12 @@
-/* notified.c: gives threads that libc makes to call a function of the program (timer_create, mq_notify) counters, when they are about to call it, and room
- * for them on their stacks. glibc makes them past its own pthread_create, and for each kind one more that waits and runs nothing of the program. */
+/* notified.c: gives threads that libc makes to call a function of the program (timer_create, mq_notify) counters, when
+ * they are about to call it, and room for them on their stacks. glibc makes them past its own pthread_create, and for each
+ * kind one more that waits and runs nothing of the program. */
 #include "notified.h"
 
 #include "process.h"
 
-/* A function and its argument. Threads that are to call it may come at any time, so it stays; the next event that is the same has it, too. */
+/* A function and its argument. Threads that are to call it may come at any time, so it
+ * stays; the next event that is the same has it, too. */
 struct notified {
     struct notified *next;
     void (*function)(union sigval);

@@ -1,4 +1,5 @@
-/* notified.h: functions of the program that libc calls in threads of its own, for the interposed functions that name such a one (SIGEV_THREAD). */
+/* notified.h: functions of the program that libc calls in threads of its own, for the
+ * interposed functions that name such a one (SIGEV_THREAD). */
 #ifndef BBPROF_NOTIFIED_H
 #define BBPROF_NOTIFIED_H
 

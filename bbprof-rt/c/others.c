@@ -1,5 +1,6 @@
-/* others.c: the other threads of the process: how many there are, and which of them may be in the middle of a block. One that waits in a
- * system call is not, unless in a handler that interrupted one: it is in a call from which it may not come back, and counts are right as they are. */
+/* others.c: the other threads of the process: how many there are, and which of them may be in the middle of a
+ * block. One that waits in a system call is not, unless in a handler that interrupted one: it is in a call from
+ * which it may not come back, and counts are right as they are. */
 #include "process.h"
 
 /* Has it counters in this segment, or had it until a moment ago? */
@@ -65,7 +66,8 @@ static uint64_t counted(const struct process *process) {
 
 #define FIRST_PAUSE_NS 100000u
 
-/* Who waits for time, or for the world, may come back before the process ends. Readers see that by the sum of all counts, which only grows. */
+/* Who waits for time, or for the world, may come back before the process ends. Readers
+ * see that by the sum of all counts, which only grows. */
 static bool tell_of_waits(struct process *process, const struct threads_look *look, uint64_t sum) {
     uint32_t waiting = 0;
     for (unsigned i = 0; i < CALLS_TOLD; i++)
@@ -98,10 +100,10 @@ int others_running_at_end(struct process *process, int running, bool may_pause) 
     return 0;
 }
 
-/* Threads of a pool look for work for a moment before they wait: they get that moment, of processor time, and what the kernel may be late in
- * reckoning it. Threads that begin or end come to their beginning or end. The longest wait is for busy machines, where who yields the processor before it waits, as
- * threads of rayon and crossbeam do, gets some microseconds of it at a time: with 4 busy processes on 2 processors rayon's rest after 0.15 s (0.2 s at the
- * most, in 60 runs), with 6 after 0.2 s (0.3 s). */
+/* Threads of a pool look for work for a moment before they wait: they get that moment, of processor time, and what the kernel may
+ * be late in reckoning it. Threads that begin or end come to their beginning or end. The longest wait is for busy machines, where
+ * who yields the processor before it waits, as threads of rayon and crossbeam do, gets some microseconds of it at a time: with 4
+ * busy processes on 2 processors rayon's rest after 0.15 s (0.2 s at the most, in 60 runs), with 6 after 0.2 s (0.3 s). */
 #define MOMENT_NS 1000000
 #define LATENESS_NS 10000000 /* the longest tick of Linux */
 #define LONGEST_PAUSE_NS 5000000u

@@ -1,8 +1,8 @@
 /* own_stack.c: runs a thread's function on the stack that the program made for it, which is the program's alone.
  *
- * libc puts TLS, and with it the counters, at the top of a thread's stack. One that libc makes is made larger for them; one that the program
- * made has a size that the program knows to be enough, and no guard page below. So libc makes a stack there, too, for TLS, and what runs before
- * and behind the thread's function: thread-specific data is destroyed there. */
+ * libc puts TLS, and with it the counters, at the top of a thread's stack. One that libc makes is made larger for them; one that
+ * the program made has a size that the program knows to be enough, and no guard page below. So libc makes a stack there, too, for
+ * TLS, and what runs before and behind the thread's function: thread-specific data is destroyed there. */
 #include "own_stack.h"
 
 #include "bbprof_abi.h"
@@ -72,8 +72,8 @@ struct own_stack *own_stack_begin(const pthread_attr_t *attributes, void *(*star
     return own;
 }
 
-/* start(argument) with the stack below `top`. The frame's address is kept in %rbp, which tells unwinders, too, how the stacks are joined: a
- * thread that is cancelled, or calls pthread_exit, is unwound to where libc started it. */
+/* start(argument) with the stack below `top`. The frame's address is kept in %rbp, which tells unwinders, too, how the stacks are
+ * joined: a thread that is cancelled, or calls pthread_exit, is unwound to where libc started it. */
 __attribute__((naked)) static void *call_on(void *argument __attribute__((unused)), void *(*start)(void *) __attribute__((unused)),
                                             void *top __attribute__((unused))) {
     __asm__("push %rbp\n\t"

@@ -13,8 +13,8 @@ struct own_stack;
 /* Do these attributes name a stack? */
 bool own_stack_is_named(const pthread_attr_t *attributes);
 
-/* NULL = these attributes name no stack, or a sanitizer watches over stacks. Otherwise a thread that gets another stack, and begins with
- * own_stack_run of this, runs `start` on the stack that is named; this stands at its top. */
+/* NULL = these attributes name no stack, or a sanitizer watches over stacks. Otherwise a thread that gets another stack, and begins
+ * with own_stack_run of this, runs `start` on the stack that is named; this stands at its top. */
 struct own_stack *own_stack_begin(const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
 
 void *own_stack_run(void *own);

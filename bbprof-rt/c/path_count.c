@@ -1,8 +1,9 @@
 /* path_count.c: counts a path of a function that has more of them than an array holds, in the thread's own table.
  *
- * Called from the middle of instrumented functions, maybe in a signal handler: like thread_block.c it preserves every register, here all but
- * r11. In: the address of the thread's own counter that stands for the function, and the path's number. That counter counts what finds no memory,
- * and what is counted before the runtime has begun or after it was told to do nothing: the reader refuses the function then. */
+ * Called from the middle of instrumented functions, maybe in a signal handler: like thread_block.c it preserves every
+ * register, here all but r11. In: the address of the thread's own counter that stands for the function, and the path's
+ * number. That counter counts what finds no memory, and what is counted before the runtime has begun or after it was
+ * told to do nothing: the reader refuses the function then. */
 #include "process.h"
 
 #include "text.h"
@@ -36,7 +37,8 @@ static struct path_table *own_table(struct process *process, struct image *image
         /* No counter is so far from these. */
         table->bases[BANK_TLS] = table->bases[BANK_GLOBAL] = 0;
         fork_path_table_of_caller = table_of_caller;
-        /* The thread in whose place vfork's child runs is another: the child asks each time; and so does a thread between the handlers of a fork. */
+        /* The thread in whose place vfork's child runs is another: the child asks each time;
+         * and so does a thread between the handlers of a fork. */
         if (process->pid == platform_process_id() && !fork_is_callers(process))
             bbprof_path_table = table;
     }

@@ -1,11 +1,13 @@
 /* path_table.c: hash tables for the paths of functions that have more of them than an array holds.
  *
- * A thread counts in a table alone; when it is dead, the next one takes the table over and counts on top. What is counted stands in records,
- * in chunks of the raw profile's file (in memory where there is none), so that they survive what counters survive. They are chained in buckets of
- * private memory. Nothing is ever dropped: chunks are added, and with them buckets, so that chains stay short.
+ * A thread counts in a table alone; when it is dead, the next one takes the table over and counts on top. What is
+ * counted stands in records, in chunks of the raw profile's file (in memory where there is none), so that they
+ * survive what counters survive. They are chained in buckets of private memory. Nothing is ever dropped: chunks
+ * are added, and with them buckets, so that chains stay short.
  *
- * A path that is in its table is counted by path_count.c, with one instruction. Putting one in happens here, under the lock, with signals blocked:
- * no handler finds a table half changed, and nobody else reads one meanwhile. A record's place is stored last; before that it does not exist. */
+ * A path that is in its table is counted by path_count.c, with one instruction. Putting one in happens here, under
+ * the lock, with signals blocked: no handler finds a table half changed, and nobody else reads one meanwhile. A
+ * record's place is stored last; before that it does not exist. */
 #include "process.h"
 
 /* Grows from the one to the other, by doubling: few paths cost little memory, many cost few system calls. */
@@ -31,8 +33,8 @@ static void link_in(struct path_table *table, struct raw_path *path) {
     *bucket = path;
 }
 
-/* Makes room in the buckets for this many paths. Without memory for it chains get longer. The old ones stay: a handler may have interrupted the
- * thread that looks into them. All that were ever given up are together smaller than those in force. */
+/* Makes room in the buckets for this many paths. Without memory for it chains get longer. The old ones stay: a handler may have
+ * interrupted the thread that looks into them. All that were ever given up are together smaller than those in force. */
 static bool widen(struct path_table *table, uint64_t paths) {
     uint64_t num = table->buckets == NULL ? BBPROF_PAGE_BYTES / sizeof *table->buckets : table->mask + 1;
     while (num < paths)
@@ -131,8 +133,8 @@ void path_tables_reset(struct image *image, enum raw_role role) {
                 chunk->records[i].baseline[role - ROLE_BASELINE_1] = __atomic_load_n(&chunk->records[i].count, __ATOMIC_RELAXED);
 }
 
-/* A forking thread that a handler interrupted may have found a record and be about to count in it: in the child the records stay where they are,
- * in its own file and with no executions. */
+/* A forking thread that a handler interrupted may have found a record and be about to count in it: in the child the records
+ * stay where they are, in its own file and with no executions. */
 static void rehouse(struct process *process, const struct image *image, struct path_chunk *chunk) {
     uint64_t offset;
     struct raw_path *records = (struct raw_path *)raw_reserve(process, chunk->num_bytes, &offset), *from = chunk->records;
@@ -151,7 +153,8 @@ static void rehouse(struct process *process, const struct image *image, struct p
         platform_unmap(records, chunk->num_bytes);
 }
 
-/* Nobody is to find its records. Pages stay in their place, as a handler may have interrupted its thread unseen, on another stack. */
+/* Nobody is to find its records. Pages stay in their place, as a handler may have interrupted its thread unseen, on another
+ * stack. */
 static void forget(struct path_table *table, bool is_own) {
     for (; table->chunks != NULL; table->chunks = table->chunks->next) {
         if (is_own)

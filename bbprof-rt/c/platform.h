@@ -28,7 +28,8 @@ int platform_write_all(int file, const void *bytes, size_t num_bytes);
 void platform_write_line(int file, const char *line, size_t num_bytes);
 int platform_identify(int file, struct file_identity *identity);
 int platform_identify_path(const char *path, struct file_identity *identity);
-/* Of what a link leads to. Links into /proc, as /dev/stdout is one, stand for open files, whatever these are: not for a regular one. */
+/* Of what a link leads to. Links into /proc, as /dev/stdout is one, stand for open files,
+ * whatever these are: not for a regular one. */
 int platform_identify_target(const char *path, struct file_identity *identity);
 int platform_rename(const char *from, const char *to);
 /* The same, if nothing is there: else -EEXIST. */
@@ -57,7 +58,8 @@ int platform_map_over(void *place, void *view, size_t num_bytes);
 bool platform_is_shared_memory(const void *memory, size_t num_bytes);
 /* The same as `platform_map_over` for pages of a file. */
 int platform_map_file_over(void *place, int file, uint64_t offset, size_t num_bytes);
-/* Moves private pages elsewhere, and leaves empty ones, so that nothing else gets in there; NULL: the kernel cannot (before Linux 5.7), and nothing has changed. */
+/* Moves private pages elsewhere, and leaves empty ones, so that nothing else gets in there; NULL: the
+ * kernel cannot (before Linux 5.7), and nothing has changed. */
 void *platform_move_pages(void *place, size_t num_bytes);
 bool platform_move_pages_back(void *from, void *place, size_t num_bytes);
 /* Puts fresh private pages there. */
@@ -75,7 +77,8 @@ int32_t platform_parent_id(void);
 int32_t platform_process_group(void);
 int32_t platform_thread_id(void);
 bool platform_thread_exists(int32_t process, int32_t thread);
-/* Of this process: is it past its last instruction in user space? The kernel has it for a moment longer, the first thread as long as there are others. */
+/* Of this process: is it past its last instruction in user space? The kernel has it for a
+ * moment longer, the first thread as long as there are others. */
 bool platform_thread_is_ending(int32_t thread);
 bool platform_process_exists(int32_t process);
 /* Has this process ended, so that nothing more comes from it? */
@@ -103,11 +106,12 @@ struct threads_look {
     uint64_t fingerprint;
     struct call_told calls[CALLS_TOLD]; /* of those that wait; 0 threads = unused */
 };
-/* Who waits at a word of these bytes neither rests nor is blocked: it is in the middle of the runtime; nor is who is in an allocator's call. Nor does one whose stack, from this pointer on,
- * is told to be that of an interrupted activation. */
+/* Who waits at a word of these bytes neither rests nor is blocked: it is in the middle of the runtime; nor is who is in an
+ * allocator's call. Nor does one whose stack, from this pointer on, is told to be that of an interrupted activation. */
 void platform_look_at_threads(int32_t helper, void *own, size_t num_bytes, bool (*is_interrupted)(void *own, uintptr_t stack),
                               struct threads_look *look);
-/* Processor time that all other threads have had, dead ones, too, up to the kernel's last reckoning; out of two clocks, so that it may seem to go back. */
+/* Processor time that all other threads have had, dead ones, too, up to the kernel's last
+ * reckoning; out of two clocks, so that it may seem to go back. */
 int64_t platform_time_of_others_ns(void);
 /* A thread that libc knows nothing of, with the caller's signal mask and thread-local storage of zeros. Stores its id. */
 int platform_start_helper(void (*function)(void *), void *context, int32_t *thread);
@@ -136,15 +140,16 @@ uintptr_t platform_jump_target(const void *environment, uintptr_t at);
 /* Where the stack ends that this address is on, as far as can be told; else the address itself. */
 uintptr_t platform_stack_end(uintptr_t at);
 void platform_exit(int status) __attribute__((noreturn));
-/* Ends the calling thread, the last, with the status of the first, which ended before: some kernels take the process's from one, some from the other. */
+/* Ends the calling thread, the last, with the status of the first, which ended before: some
+ * kernels take the process's from one, some from the other. */
 void platform_exit_as_first_thread(void) __attribute__((noreturn));
 /* Sleeps while *word is `value`, until woken or for no reason, and not longer than that, if it is not 0. */
 void platform_wait(uint32_t *word, uint32_t value, uint64_t nanoseconds);
 void platform_wake(uint32_t *word);
 uint64_t platform_block_signals(void);
 void platform_restore_signals(uint64_t mask);
-/* The same in the middle of a block of the program, which handlers interrupt there: these bytes, an instruction that does nothing, stand behind the
- * system call. */
+/* The same in the middle of a block of the program, which handlers interrupt there: these bytes, an
+ * instruction that does nothing, stand behind the system call. */
 #define PLATFORM_IN_BLOCK 0x0f, 0x1f, 0x80, 0x62, 0x62, 0x70, 0x72
 uint64_t platform_block_signals_in_block(void);
 void platform_restore_signals_in_block(uint64_t mask);

@@ -425,8 +425,8 @@ void platform_restore_signals_in_block(uint64_t mask) {
 }
 
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
-/* What getauxval reads. A weak reference finds that function in a dynamic program, but does not pull it into a static one, where this array is
- * always linked. */
+/* What getauxval reads. A weak reference finds that function in a dynamic program, but does not
+ * pull it into a static one, where this array is always linked. */
 extern const ElfW(auxv_t) *_dl_auxv __attribute__((weak));
 
 /* Other static libcs keep it to themselves: it is behind the arguments and the environment, with which the first stack begins. */

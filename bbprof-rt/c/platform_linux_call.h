@@ -1,4 +1,5 @@
-/* platform_linux_call.h: bare system calls, so that the platform works in signal handlers, before libc is ready and without libc. */
+/* platform_linux_call.h: bare system calls, so that the platform works in signal handlers, before libc is ready and without
+ * libc. */
 #ifndef BBPROF_PLATFORM_LINUX_CALL_H
 #define BBPROF_PLATFORM_LINUX_CALL_H
 

@@ -56,8 +56,8 @@ int platform_read_at(int file, uint64_t offset, void *bytes, size_t num_bytes) {
     return 0;
 }
 
-/* What is written may bring a signal upon the calling thread: SIGPIPE, when nobody reads a pipe any more, SIGXFSZ, when a file gets too
- * long. These are not the program's own: they are kept out and taken back, unless such a one was waiting already. */
+/* What is written may bring a signal upon the calling thread: SIGPIPE, when nobody reads a pipe any more, SIGXFSZ, when a file gets
+ * too long. These are not the program's own: they are kept out and taken back, unless such a one was waiting already. */
 struct hush {
     uint64_t mask, waiting;
 };

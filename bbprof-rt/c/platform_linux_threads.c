@@ -82,7 +82,8 @@ uint64_t platform_number_behind(const char *path) {
     return number;
 }
 
-/* Flags of the kernel: a thread that is past its last instruction in user space stays listed for a moment; helpers of io_uring never have any. */
+/* Flags of the kernel: a thread that is past its last instruction in user space stays
+ * listed for a moment; helpers of io_uring never have any. */
 #define FLAG_EXITING 4u
 #define FLAG_IO_WORKER 16u
 
@@ -153,8 +154,8 @@ static bool count(int32_t thread, void *context) {
     return true;
 }
 
-/* As the kernel counts them, those included that are past their last instruction in user space; a folder has a link for each, and two more. Few are
- * looked at one by one. 0: it cannot be told. */
+/* As the kernel counts them, those included that are past their last instruction in user space; a folder has a link for each, and
+ * two more. Few are looked at one by one. 0: it cannot be told. */
 #define MANY_THREADS 62
 static int threads_listed(void) {
     struct stat status;
@@ -223,8 +224,8 @@ static void tell_call(struct threads_look *look, uint64_t number) {
     call->threads += call->threads < UINT16_MAX;
 }
 
-/* By proc(5), `syscall`: of a thread that waits in one its number, its six arguments, stack pointer and program counter; -1 for the number if it
- * waits elsewhere; or that it runs. */
+/* By proc(5), `syscall`: of a thread that waits in one its number, its six arguments, stack pointer and program counter;
+ * -1 for the number if it waits elsewhere; or that it runs. */
 static void judge_call(const struct looker *looker, const char *call, long length) {
     struct threads_look *look = looker->look;
     const char *at = call, *end = call + length;

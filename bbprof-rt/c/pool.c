@@ -1,11 +1,13 @@
 /* pool.c: one profile for many processes: `%m` in BBPROF_OUT.
  *
- * While a process runs, it counts in a file of its own, `NAME_r<pid>-<begin>`. When it has ended, in a way that leaves no doubt about its
- * counts, they are added to the pool, `NAME`: by itself, or else by the next process that comes to it. Those of which more is to be said (no end was
- * seen, threads ran on, and so on) are added to a pool of their own, `NAME_inexact`, together with what is to be said, so that the other is exact.
+ * While a process runs, it counts in a file of its own, `NAME_r<pid>-<begin>`. When it has ended, in a way that leaves no
+ * doubt about its counts, they are added to the pool, `NAME`: by itself, or else by the next process that comes to it. Those
+ * of which more is to be said (no end was seen, threads ran on, and so on) are added to a pool of their own, `NAME_inexact`,
+ * together with what is to be said, so that the other is exact.
  *
- * Who holds the lock writes the sum to a file beside the pool, renames it over the pool, and removes the file that was added. The pool's
- * header tells whose that was: so where a kill came between the two, the file is removed by the next, and left out by readers. */
+ * Who holds the lock writes the sum to a file beside the pool, renames it over the pool, and removes
+ * the file that was added. The pool's header tells whose that was: so where a kill came between the
+ * two, the file is removed by the next, and left out by readers. */
 #include "pool.h"
 
 #include "text.h"
@@ -19,8 +21,8 @@
 #define LONGEST_PAUSE_NS 20000000u
 #define PATIENCE_NS UINT64_C(10000000000) /* a guess: a stopped process may hold the lock */
 #define BEGIN_DIGITS 16u
-/* If more are left than this, who begins waits for its turn to add them all: so they do not become more and more where processes end faster than they are
- * added. A guess. */
+/* If more are left than this, who begins waits for its turn to add them all: so they do not become more and
+ * more where processes end faster than they are added. A guess. */
 #define MOST_LEFT 100u
 
 static const char *with_suffix(const char *pool_path, char *path, const char *suffix) {

@@ -20,7 +20,8 @@ struct path_sums {
     uint64_t num, num_bytes;
 };
 
-/* pool_paths.c: the paths that a process counted in the images whose target this is, since its last reset. To be forgotten, also if that fails. */
+/* pool_paths.c: the paths that a process counted in the images whose target this is,
+ * since its last reset. To be forgotten, also if that fails. */
 int path_sums_of(const struct raw_contents *from, const struct told_image *target, struct path_sums *sums);
 void path_sums_forget(struct path_sums *sums);
 /* Puts the paths of a pool's image and those that are added into the stream, if there is one, and tells how many they are. */

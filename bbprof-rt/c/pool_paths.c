@@ -1,5 +1,5 @@
-/* pool_paths.c: adds a process's records of paths to those of a pool. In a pool the records of an image are in ascending order, by place and
- * number, each path once; those of the process are put in order in memory, and the two are merged into one stream. */
+/* pool_paths.c: adds a process's records of paths to those of a pool. In a pool the records of an image are in ascending order, by
+ * place and number, each path once; those of the process are put in order in memory, and the two are merged into one stream. */
 #include "pool.h"
 #include "stream.h"
 

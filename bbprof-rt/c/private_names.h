@@ -1,5 +1,5 @@
-/* private_names.h: the runtime is linked into other people's programs: all its names get a prefix there, so that none can clash with
- * theirs. A test checks that none is missing. */
+/* private_names.h: the runtime is linked into other people's programs: all its names get a prefix there, so that none
+ * can clash with theirs. A test checks that none is missing. */
 #ifndef BBPROF_PRIVATE_NAMES_H
 #define BBPROF_PRIVATE_NAMES_H
 

@@ -192,7 +192,8 @@ bool process_lock_inherit(struct process *process);
 
 /* process.c */
 struct process *process_create(char **environment, const struct bbprof_image *record);
-/* Is it the calling one? A child of vfork, or of a bare clone, has its parent's memory, and in a namespace of its own may have its parent's number. */
+/* Is it the calling one? A child of vfork, or of a bare clone, has its parent's memory,
+ * and in a namespace of its own may have its parent's number. */
 bool process_is_caller(const struct process *process);
 /* Zeroed memory; NULL = none left. */
 void *process_allocate(struct process *process, size_t num_bytes);
@@ -220,8 +221,8 @@ void path_of_dump(struct process *process, char *path, size_t size, uint64_t num
 void path_insert_number(char *path, size_t size, const char *from, const char *what, uint64_t number);
 
 /* objects.c */
-/* The name that the dynamic loader has for what is loaded at this address, the same string for all addresses of a library; NULL = nothing. Not to be asked
- * with the lock held: whoever lists libraries keeps the loader's lock, and may ask for ours. */
+/* The name that the dynamic loader has for what is loaded at this address, the same string for all addresses of a library; NULL =
+ * nothing. Not to be asked with the lock held: whoever lists libraries keeps the loader's lock, and may ask for ours. */
 const char *object_name(const void *address);
 
 /* image.c */
@@ -237,7 +238,8 @@ static inline uint64_t bank_bytes(const struct image *image, enum bank bank) {
 }
 
 /* segment.c */
-/* The calling thread, as who owns what it counts in. vfork's child has its parent's memory, and its thread-local storage, but goes before that goes on. */
+/* The calling thread, as who owns what it counts in. vfork's child has its parent's memory,
+ * and its thread-local storage, but goes before that goes on. */
 int32_t owner_calling(const struct process *process);
 bool owner_is_gone(const struct process *process, int32_t owner);
 /* Is it alive, and not past its last instruction in user space? */
@@ -249,14 +251,15 @@ struct segment *segment_create_baseline(struct process *process, struct image *i
 struct segment *segment_acquire(struct process *process, struct image *image, enum bank bank, int32_t owner);
 /* The bank at `place` counts in the segment from now on; what was counted there is added. */
 void segment_attach(struct process *process, const struct image *image, enum bank bank, struct segment *segment, uint64_t *place);
-/* The pages at the segment's place become those that were there, or fresh ones. False: memory was refused, and the place still is the segment. */
+/* The pages at the segment's place become those that were there, or fresh ones. False:
+ * memory was refused, and the place still is the segment. */
 bool segment_detach(struct process *process, const struct image *image, enum bank bank, struct segment *segment);
 /* Those that were there have no place to go back to. */
 void segment_forget_parked(struct process *process, const struct image *image, struct segment *segment);
 /* Adds counters to others and makes them zero. */
 void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters);
-/* Counts that are only in memory go to the file, but for those of other threads that go on counting. True: those it looked at are in the file, and none of
- * them will be in memory if `counts_on`: the caller goes on. */
+/* Counts that are only in memory go to the file, but for those of other threads that go on counting. True: those it looked at are
+ * in the file, and none of them will be in memory if `counts_on`: the caller goes on. */
 bool segments_rescue(const struct image *image, enum bank bank, bool others_count, bool counts_on);
 /* Nobody counts in memory alone, or did. */
 bool segments_are_in_file(const struct image *image, enum bank bank);
@@ -284,10 +287,11 @@ bool path_table_count(struct process *process, const struct image *image, struct
 void path_tables_disown(struct image *image);
 /* The counts of now become the baseline of this role. */
 void path_tables_reset(struct image *image, enum raw_role role);
-/* In a fork's child: all tables are empty; the forking thread keeps its own, and its records, without counts, if it was interrupted. */
+/* In a fork's child: all tables are empty; the forking thread keeps its own, and its
+ * records, without counts, if it was interrupted. */
 void path_tables_restart(struct process *process, struct image *image, bool interrupted);
-/* What is only in memory is added to the counters in the file that stand for its functions: the reader names these, and how much it was. Not of
- * threads that go on counting. True: nowhere it looked was there room for paths in memory alone. */
+/* What is only in memory is added to the counters in the file that stand for its functions: the reader names these, and how much it
+ * was. Not of threads that go on counting. True: nowhere it looked was there room for paths in memory alone. */
 bool path_tables_rescue(const struct process *process, struct image *image, bool others_count);
 /* The sum of all counts, those before a reset, too. */
 uint64_t path_tables_total(const struct image *image);
@@ -329,7 +333,8 @@ void raw_set_fate(struct process *process, enum raw_fate fate, int status, int l
 void raw_set_baseline(struct process *process, uint32_t baseline, uint32_t at_reset);
 void raw_set_interrupted(struct process *process, uint32_t interrupted);
 void raw_set_threads(struct process *process, uint32_t threads);
-/* Somebody begins to count in memory, for this reason or, where it is 0, for those of before: from now on counts may be missing in the file. */
+/* Somebody begins to count in memory, for this reason or, where it is 0, for those of
+ * before: from now on counts may be missing in the file. */
 void raw_tell_in_memory(struct process *process, uint32_t kinds);
 /* All of them are in the file. */
 void raw_tell_none_in_memory(struct process *process);
@@ -372,8 +377,8 @@ int snapshot_save(struct process *process, enum raw_fate fate, int status, int l
 /* handlers.c */
 /* How many activations of the calling thread were interrupted, in the middle of a block, by signal handlers that still run. */
 uint32_t handlers_running(struct process *process);
-/* The calling thread leaves for ever what lies on its stack up to this stack pointer (0: all of it): notes the activations that handlers
- * had interrupted there, as handlers_running counts them. */
+/* The calling thread leaves for ever what lies on its stack up to this stack pointer (0: all of it): notes the activations that
+ * handlers had interrupted there, as handlers_running counts them. */
 void handlers_leave(struct process *process, uintptr_t target);
 /* The same of another thread, which waits with this stack pointer. */
 uint32_t handlers_running_elsewhere(struct process *process, uintptr_t stack);
@@ -395,8 +400,8 @@ void pool_help(struct process *process);
 /* Those that are known to have counters in these banks, up to the last, or to have handed them back, and are not yet dead. */
 int others_with_counters(const struct process *process, enum bank first, enum bank last);
 int others_alive(const struct process *process);
-/* The same, when the process's end is all that is left to record: threads that may come back from system calls are told in the log. Who locked for
- * the end may pause for those that are about to end. */
+/* The same, when the process's end is all that is left to record: threads that may come back from system calls are told in the log.
+ * Who locked for the end may pause for those that are about to end. */
 int others_running_at_end(struct process *process, int running, bool may_pause);
 /* How many will run in a moment, if that is better. */
 int others_running_soon(struct process *process, int others);
@@ -418,11 +423,13 @@ uint64_t bbprof_thread_block(void);
 #define SIGNAL_OF_ABORT 6
 /* The process ends: completes the raw profile if nobody counts any more, else says so in it. */
 void process_finish(struct process *process, enum raw_fate fate, int status);
-/* Handlers run on the way to this end, called with this stack pointer, and may do anything: what libc does behind them is announced as that. */
+/* Handlers run on the way to this end, called with this stack pointer, and may do
+ * anything: what libc does behind them is announced as that. */
 void process_expect(struct process *process, enum raw_fate fate, int status, uintptr_t stack);
 /* The calling thread leaves what lies on its stack up to there (0: all of it), and with it that end, if it is there. */
 void process_expect_no_more(struct process *process, uintptr_t target);
-/* The process is about to end without destructors: says so in the raw profile, which is right as it is. `for_good`: by a system call that comes next. */
+/* The process is about to end without destructors: says so in the raw profile, which is
+ * right as it is. `for_good`: by a system call that comes next. */
 void process_announce(struct process *process, enum raw_fate fate, int status, const char *exec_path, bool for_good);
 /* It has not ended. */
 void process_revoke(struct process *process, enum raw_fate fate);
@@ -447,13 +454,14 @@ void fork_unregister(void);
 void fork_prepare(void);
 void fork_in_parent(void);
 void fork_in_child(void);
-/* path_count.c's way to the word that leads the calling thread to its table. NULL: nobody has one yet, in this image. It goes with the image. */
+/* path_count.c's way to the word that leads the calling thread to its table. NULL: nobody
+ * has one yet, in this image. It goes with the image. */
 extern BBPROF_HIDDEN struct path_table **(*fork_path_table_of_caller)(void);
 /* What the last of these does, where the child reaches the runtime before it. */
 void fork_begin_child(struct process *process);
 
-/* Whether the calling thread is between the handlers of a fork, in who forks or in the child, and its counters are withheld. The child has a copy of the
- * thread-local storage; vfork's has that of another thread. */
+/* Whether the calling thread is between the handlers of a fork, in who forks or in the child, and its counters are withheld. The
+ * child has a copy of the thread-local storage; vfork's has that of another thread. */
 static inline bool fork_is_callers(const struct process *process) {
     const struct image *image = __bbprof_image.image;
     return process->is_forking && image != NULL && image->withheld.delta != NULL && image->withheld.delta == &__bbprof_delta;

@@ -35,7 +35,8 @@ struct told_note {
     struct raw_entry entry;
 };
 
-/* How processes ended, and all else that is to be said of their counts. One process has one; in a pool those of which the same is to be said. */
+/* How processes ended, and all else that is to be said of their counts. One process has
+ * one; in a pool those of which the same is to be said. */
 struct told_ending {
     struct told_ending *next;
     struct raw_entry fate, waits; /* the second only if the first says that threads waited */
@@ -56,8 +57,8 @@ struct raw_contents {
 
 /* Nothing at all. */
 void raw_contents_none(struct process *process, struct raw_contents *contents);
-/* Reads all but the counters; of a complete file, also the checksum over them, of a running one the counters, too, where threads waited at its end:
- * if they still have the sum of that moment, the ending's entry says 0, else 1. */
+/* Reads all but the counters; of a complete file, also the checksum over them, of a running one the counters, too, where threads
+ * waited at its end: if they still have the sum of that moment, the ending's entry says 0, else 1. */
 int raw_contents_read(struct process *process, int file, struct raw_contents *contents);
 typedef int (*entry_visitor)(void *context, const struct raw_entry *entry);
 /* Hands on the entries of the log, in order, until the visitor does not return 0. */

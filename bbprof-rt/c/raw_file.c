@@ -47,7 +47,8 @@ void raw_fill_header(struct raw_header *header, const struct process *process, c
 /* Whose counts are in the file of this name? */
 enum owner { NOBODY, OURS_BEFORE_EXEC, ANOTHERS };
 
-/* An exec keeps process id and start. Of another process only the same id may have brought it here: it came round, or is of another namespace. */
+/* An exec keeps process id and start. Of another process only the same id may have
+ * brought it here: it came round, or is of another namespace. */
 static enum owner owner_of(const struct process *process, const char *path) {
     struct raw_header header;
     int file = platform_open(path, OPEN_READ);
@@ -109,7 +110,8 @@ bool raw_is_at(const struct process *process, const char *path) {
     return raw->in_use && platform_identify_path(path, &there) == 0 && there.device == raw->device && there.inode == raw->inode;
 }
 
-/* Adds space at the end. valgrind 3.19 joins neighbouring pages of a file, and stops where the file had another name when the first were mapped. */
+/* Adds space at the end. valgrind 3.19 joins neighbouring pages of a file, and stops
+ * where the file had another name when the first were mapped. */
 static void *grow(struct process *process, uint64_t num_bytes, uint64_t *offset, int *why) {
     struct raw_file *raw = &process->raw;
     int file = raw->file >= 0 ? raw->file : reopen(raw);
@@ -269,7 +271,8 @@ static void put_last(void *file, struct raw_entry *entry) {
     raw->entries_left = 0;
 }
 
-/* What does not fit into the log any more is not said, but that there was something: in the place that was for the way to more of it. */
+/* What does not fit into the log any more is not said, but that there was something: in
+ * the place that was for the way to more of it. */
 static void close_log(struct process *process, int why) {
     static const char note[] = "No room for more was left in this file.";
     _Static_assert(sizeof note - 1 <= RAW_TEXT_BYTES, "there is one place left");

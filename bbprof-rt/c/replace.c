@@ -32,7 +32,8 @@ bool file_is_at(int file, const char *path) {
            here.inode == there.inode;
 }
 
-/* Others of the pool remove files of this kind that nobody holds, but not this one any more, if it is still there. Where there are no locks, they remove none. */
+/* Others of the pool remove files of this kind that nobody holds, but not this one any more, if it
+ * is still there. Where there are no locks, they remove none. */
 static bool is_held(int file, const char *temporary) {
     return platform_lock(file) != -EWOULDBLOCK && file_is_at(file, temporary);
 }

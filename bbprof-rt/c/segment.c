@@ -106,7 +106,8 @@ void counters_move(uint64_t *to, uint64_t *from, uint64_t num_counters) {
 /* Memory that is kept for no other reason than speed. */
 #define MOST_PARKED_BYTES (UINT64_C(64) << 20)
 
-/* libc clears the pages of a thread's bank for the next one on the same stack, and each fresh one would be made and thrown away for that. */
+/* libc clears the pages of a thread's bank for the next one on the same stack, and each
+ * fresh one would be made and thrown away for that. */
 static void park(struct process *process, const struct image *image, struct segment *segment, uint64_t *place) {
     uint64_t num_bytes = bank_bytes(image, BANK_TLS);
     if (num_bytes >= LEAST_PARKED_BYTES && process->parked_bytes + num_bytes <= MOST_PARKED_BYTES)

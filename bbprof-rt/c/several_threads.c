@@ -1,6 +1,6 @@
-/* several_threads.c: what is to be said where a process had several threads. In modules of storage `Shared` all count in the same plain counters: where two
- * add to one of them at once, an increment is lost. In those of storage `Tls` each thread needs a segment, so the runtime must be told of it. No other
- * count need contradict what is lost. */
+/* several_threads.c: what is to be said where a process had several threads. In modules of storage `Shared` all count in the same
+ * plain counters: where two add to one of them at once, an increment is lost. In those of storage `Tls` each thread needs a
+ * segment, so the runtime must be told of it. No other count need contradict what is lost. */
 #include "process.h"
 
 /* glibc's: false from the first thread on that its pthread_create makes, for ever, also in a fork's child. */

@@ -1,9 +1,9 @@
 /* start.c: the runtime's beginning and end in an image.
  *
- * Programs begin in .preinit_array, before the constructors of any library, and end behind everything: what `on_exit` registers so
- * early runs after all destructors in a dynamic program, or without any where a constructor or a destructor calls exit; in a static one
- * it runs before them, and the last destructor ends it.
- * Libraries begin with their first constructor and end with their last destructor. */
+ * Programs begin in .preinit_array, before the constructors of any library, and end behind everything: what `on_exit`
+ * registers so early runs after all destructors in a dynamic program, or without any where a constructor or a
+ * destructor calls exit; in a static one it runs before them, and the last destructor ends it. Libraries begin with
+ * their first constructor and end with their last destructor. */
 #include "bbprof.h"
 #include "process.h"
 
@@ -22,8 +22,8 @@ extern const char bbprof_interposer[] BBPROF_HIDDEN;
 /* The generated object refers to it, and so pulls the runtime in. */
 BBPROF_HIDDEN void __bbprof_runtime(void);
 
-/* A weak reference finds gnu_get_libc_version in a dynamic program, but does not pull it into a static one. There, __libc_stack_end is
- * always linked; in a dynamic one it is the loader's, where mold does not look for weak references. No other libc has either. */
+/* A weak reference finds gnu_get_libc_version in a dynamic program, but does not pull it into a static one. There, __libc_stack_end
+ * is always linked; in a dynamic one it is the loader's, where mold does not look for weak references. No other libc has either. */
 static bool is_glibc(void) {
     return gnu_get_libc_version != NULL || &__libc_stack_end != NULL;
 }
@@ -34,8 +34,8 @@ static bool is_record(const char *place, const char *build_id) {
            bytes_equal(record->build_id, build_id, sizeof record->build_id);
 }
 
-/* The record of an image, by what its note says; NULL: it is of another version. patchelf moves notes away from where their distance was right: then it is
-   searched for among the image's data. */
+/* The record of an image, by what its note says; NULL: it is of another version. patchelf moves notes away from where their
+ * distance was right: then it is searched for among the image's data. */
 static const struct bbprof_image *record_of(const struct dl_phdr_info *info, const char *description) {
     int64_t distance;
     bytes_copy(&distance, description + 16, sizeof distance);
@@ -88,7 +88,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* The process of those that began before this image: with glibc a program does before its libraries, with others, which know no .preinit_array, behind them. */
+/* The process of those that began before this image: with glibc a program does before its
+ * libraries, with others, which know no .preinit_array, behind them. */
 static struct process *find_process(void) {
     struct process *process = NULL;
 #ifdef BBPROF_RT_EXEC
@@ -173,7 +174,8 @@ static void start(int argc, char **argv, char **environment) {
         return;
     has_started = true;
 #ifdef BBPROF_RT_EXEC
-    /* Nothing happens the second time. Its place in .preinit_array may be behind ours, and the functions that it interposes work only from there on. */
+    /* Nothing happens the second time. Its place in .preinit_array may be behind ours, and the
+     * functions that it interposes work only from there on. */
     if (__tsan_init != NULL)
         __tsan_init();
 #endif

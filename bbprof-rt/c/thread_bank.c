@@ -132,9 +132,9 @@ static void *trampoline(void *argument) {
     return start != NULL ? start(argument) : (void *)(intptr_t)start_c11(argument);
 }
 
-/* What the bank takes of a thread's stack, where TLS is: its pages; up to one each that its alignment wastes above and below it, of all TLS
- * (glibc rounds its size up to the same), and between TLS and what libc knows of the thread; and one that the beginning and the end of a thread may
- * take. */
+/* What the bank takes of a thread's stack, where TLS is: its pages; up to one each that its alignment wastes above
+ * and below it, of all TLS (glibc rounds its size up to the same), and between TLS and what libc knows of the thread;
+ * and one that the beginning and the end of a thread may take. */
 static size_t stack_taken(void) {
     uint64_t bytes = __bbprof_image.tls_counters * 8 + BBPROF_PAGE_BYTES - 1;
     return (bytes & ~(uint64_t)(BBPROF_PAGE_BYTES - 1)) + (uint64_t)5 * BBPROF_PAGE_BYTES;
@@ -160,7 +160,8 @@ int thread_stack_choose(struct thread_stack *stack, const pthread_attr_t *attrib
     stack->is_chosen = true;
     if (pthread_attr_getstacksize == NULL || pthread_attr_setstacksize == NULL || pthread_attr_getstacksize(attributes == NULL ? ours : attributes, &bytes) != 0)
         return 0;
-    /* A stack by the program may be larger than memory. What libc runs beside it, destructors, has no more than threads usually have. */
+    /* A stack by the program may be larger than memory. What libc runs beside it,
+     * destructors, has no more than threads usually have. */
     if (is_named && pthread_attr_getstacksize(ours, &usual) == 0 && usual < bytes)
         bytes = usual;
     pthread_attr_setstacksize(ours, bytes + stack_taken());

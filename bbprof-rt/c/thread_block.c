@@ -1,7 +1,7 @@
 /* thread_block.c: gives a thread its own block of an image's global counters.
  *
- * Called from the middle of instrumented functions, maybe in a signal handler: it preserves every register but the result and %r11, so the C
- * part is compiled for general registers only, and it calls nothing but the kernel. */
+ * Called from the middle of instrumented functions, maybe in a signal handler: it preserves every register but the result and %r11,
+ * so the C part is compiled for general registers only, and it calls nothing but the kernel. */
 #include "process.h"
 
 #include "text.h"
@@ -41,8 +41,8 @@ BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
     return delta;
 }
 
-/* Comes by a jump, with %r11 saying where to go on, so that the stack is the caller's throughout: below its end is what the caller keeps in
- * its red zone. */
+/* Comes by a jump, with %r11 saying where to go on, so that the stack is the caller's
+ * throughout: below its end is what the caller keeps in its red zone. */
 __asm__(".text\n"
         ".globl __bbprof_thread_block\n"
         ".hidden __bbprof_thread_block\n"

@@ -95,7 +95,8 @@ pub fn write(mut writer: impl io::Write) -> Result<(), Error> {
 /// From now on all dumps and the raw profile count from here.
 ///
 /// # Errors
-/// The program is not profiled, there is no memory left, or the counts up to here find no place in the raw profile; see `bbprof.h`. Nothing changes then.
+/// The program is not profiled, there is no memory left, or the counts up to here find no place
+/// in the raw profile; see `bbprof.h`. Nothing changes then.
 pub fn reset() -> Result<(), Error> {
     linked::call(Call::Reset)
 }

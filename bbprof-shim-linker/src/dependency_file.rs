@@ -1,8 +1,9 @@
-//! `--dependency-file`: the linker lists what it read, in the language of make. That tells of inputs which the command line does not.
+//! `--dependency-file`: the linker lists what it read, in the language of make. That
+//! tells of inputs which the command line does not.
 //!
-//! The linker always writes to a file of the shim's, as the user's may be a pipe or `/dev/null`. Where the user wants a listing, it is
-//! written from that, without the shim's own files: they are gone after the link, and a build tool would link again and again for
-//! them.
+//! The linker always writes to a file of the shim's, as the user's may be a pipe or `/dev/null`. Where the
+//! user wants a listing, it is written from that, without the shim's own files: they are gone after the
+//! link, and a build tool would link again and again for them.
 
 use bstr::ByteSlice;
 use std::ffi::{OsStr, OsString};

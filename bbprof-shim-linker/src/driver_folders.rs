@@ -1,4 +1,5 @@
-//! Where a compiler driver has its linker look for libraries: it knows of more folders than its options name (`musl-gcc` those of its libc).
+//! Where a compiler driver has its linker look for libraries: it knows of more folders
+//! than its options name (`musl-gcc` those of its libc).
 
 use crate::command_line::{Level, LinkCommand, tokens};
 use std::ffi::OsString;

@@ -93,8 +93,8 @@ pub(crate) fn load(command: &LinkCommand, level: Level) -> Result<Vec<InputFile>
     Ok(loader.files)
 }
 
-/// Of what the linker has read, files that may hold manifests and are not among these: objects asked for them (`#pragma comment(lib,
-/// ...)`), scripts by words that are not read here, other files stood for them (`--remap-inputs`).
+/// Of what the linker has read, files that may hold manifests and are not among these: objects asked for them (`#pragma
+/// comment(lib, ...)`), scripts by words that are not read here, other files stood for them (`--remap-inputs`).
 ///
 /// # Errors
 /// As of [`load`].
@@ -120,8 +120,8 @@ pub(crate) fn load_unseen(
     Ok(loader.files)
 }
 
-/// Which archives would be linked whole, but are not among what the linker has read: it found others by the same names. (Where it lists
-/// nothing, it says nothing.)
+/// Which archives would be linked whole, but are not among what the linker has read: it found others by
+/// the same names. (Where it lists nothing, it says nothing.)
 pub(crate) fn passed_over(files: &[InputFile], listed: &[PathBuf]) -> impl Iterator<Item = usize> {
     let whole = |file: &InputFile| file.kind == FileKind::Archive && !file.optional && !thin_archive::is_thin(&file.bytes);
     let is_read = |file: &InputFile| {

@@ -1,5 +1,5 @@
-//! Signals that end a link: they are the linker's to die of, and the shim follows it, so that nothing of a link stays behind that was
-//! interrupted.
+//! Signals that end a link: they are the linker's to die of, and the shim follows it, so
+//! that nothing of a link stays behind that was interrupted.
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};

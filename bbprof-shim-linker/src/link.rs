@@ -1,6 +1,6 @@
-//! One link from beginning to end: read the command, find the manifests, plan, generate, link, write the map. What the linker
-//! took besides is in its own list of what it read: where that has manifests of other modules, all is done again with these. Each time
-//! there are more modules, so that it ends.
+//! One link from beginning to end: read the command, find the manifests, plan, generate, link, write the map. What the
+//! linker took besides is in its own list of what it read: where that has manifests of other modules, all is done again with
+//! these. Each time there are more modules, so that it ends.
 
 use crate::command_line::{self, Level, LinkCommand, Product};
 use crate::driver_folders::driver_folders;
@@ -90,8 +90,8 @@ enum Attempt {
 /// What came of a link.
 enum Outcome {
     Done(ExitCode),
-    /// It has to be done again, as the linker took other inputs: with their counters, or as their libc needs it, and without the word
-    /// that all is linked of what it passed over.
+    /// It has to be done again, as the linker took other inputs: with their counters, or as their libc needs it, and
+    /// without the word that all is linked of what it passed over.
     Others {
         unseen: Vec<InputFile>,
         passed_over: Vec<usize>,
@@ -201,8 +201,8 @@ fn warn_of_tls(name: &str) {
     ));
 }
 
-/// Takes the output away, as linkers do when they fail: or make would take it for done the next time. The map of the program that was
-/// there before goes, too.
+/// Takes the output away, as linkers do when they fail: or make would take it for done the next
+/// time. The map of the program that was there before goes, too.
 fn remove(output: &Path) {
     if output.is_file() {
         let _ = fs::remove_file(output);

@@ -120,7 +120,8 @@ fn distinct_modules<'m>(modules: &[FoundModule<'m>]) -> (Vec<LinkedModule<'m>>, 
     (linked, optional_modules)
 }
 
-/// Tells links apart by what they count, which of it may be left out, and what they are called; the same link twice has the same id.
+/// Tells links apart by what they count, which of it may be left out, and what they are
+/// called; the same link twice has the same id.
 fn build_id(modules: &[FoundModule<'_>], layout: Digest, output: &str) -> Digest {
     let of_module = |module: &'_ FoundModule<'_>| [module.manifest.header.module_id.0.to_vec(), vec![u8::from(module.optional)]];
     let ids: Vec<Vec<u8>> = modules.iter().flat_map(of_module).collect();

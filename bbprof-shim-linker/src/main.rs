@@ -7,10 +7,11 @@
 //! ```
 //! Where nothing is instrumented, or nothing is linked, the real linker is executed as if the shim were not there.
 //!
-//! It is called through links; the base name decides (`ld`, `ld.lld`, `mold`, ... stand for linkers, all others for drivers):
-//! `clang --ld-path=DIR/ld`, `gcc -B DIR`, `rustc -Clinker=DIR/cc`. Who is behind it: `BBPROF_REAL_LD` or `BBPROF_REAL_CC`; a
-//! file `real-NAME`, `real-ld` or `real-cc` in DIR; the same name elsewhere in PATH. Further settings, by environment:
-//! `BBPROF_SAVE_LINK=DIR` keeps every link so that it can be run again ([`saved_link`]), `BBPROF_KEEP_MAPS=DIR` a copy of every map.
+//! It is called through links; the base name decides (`ld`, `ld.lld`, `mold`, ... stand for linkers, all others
+//! for drivers): `clang --ld-path=DIR/ld`, `gcc -B DIR`, `rustc -Clinker=DIR/cc`. Who is behind it:
+//! `BBPROF_REAL_LD` or `BBPROF_REAL_CC`; a file `real-NAME`, `real-ld` or `real-cc` in DIR; the same name
+//! elsewhere in PATH. Further settings, by environment: `BBPROF_SAVE_LINK=DIR` keeps every link so that it can be
+//! run again ([`saved_link`]), `BBPROF_KEEP_MAPS=DIR` a copy of every map.
 //!
 //! Exit codes: the real linker's own; 2 when the shim refuses, with one line that says why.
 

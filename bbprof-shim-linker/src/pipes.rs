@@ -62,8 +62,8 @@ fn put_file(pipe: &Path, descriptor: RawFd) -> io::Result<()> {
     let mut file = tempfile::tempfile()?;
     io::copy(&mut File::open(pipe)?, &mut file)?;
     file.rewind()?;
-    // SAFETY: it is open, as it was opened by its name just now, and is not closed here. Nothing in this process owns it: it was given
-    // by who called us, for the linker.
+    // SAFETY: it is open, as it was opened by its name just now, and is not closed here. Nothing in this process
+    // owns it: it was given by who called us, for the linker.
     let mut descriptor = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(descriptor) });
     Ok(rustix::io::dup2(&file, &mut descriptor)?)
 }

@@ -1,5 +1,5 @@
-//! Copies of one object in which functions were given other names (`objcopy --redefine-sym`): they have one manifest, and would count in the same
-//! counters, under the names of one of them.
+//! Copies of one object in which functions were given other names (`objcopy --redefine-sym`): they have one manifest, and would
+//! count in the same counters, under the names of one of them.
 
 use crate::scan::{FoundModule, ScanError};
 use bbprof_format::Digest;
@@ -11,7 +11,8 @@ use std::collections::{BTreeSet, HashMap};
 /// Takes modules of all inputs.
 ///
 /// # Errors
-/// The first, in link order, that an earlier object has under other names. The same object twice has the same names, wherever it is found.
+/// The first, in link order, that an earlier object has under other names. The same
+/// object twice has the same names, wherever it is found.
 pub(crate) fn refuse(modules: &[FoundModule<'_>]) -> Result<(), ScanError> {
     let mut first_of: HashMap<Digest, &FoundModule<'_>> = HashMap::new();
     for copy in modules {

@@ -12,7 +12,8 @@ pub(crate) struct Runtime {
     pub file_name: &'static str,
     /// Its bytes.
     pub archive: &'static [u8],
-    /// Ends of the names of members that are linked as objects: `--exclude-libs` hides what comes from archives, and shared libraries must see these definitions.
+    /// Ends of the names of members that are linked as objects: `--exclude-libs` hides what comes from
+    /// archives, and shared libraries must see these definitions.
     pub objects: &'static [&'static str],
     options: Vec<String>,
 }
@@ -50,9 +51,9 @@ pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
     }
 }
 
-/// Wraps the functions that the libraries of the link have: without a dynamic linker a second definition would clash with libc's. The names
-/// of a list are in one object of the runtime: a libc has all of them or none. The wrappers are asked for by name because some
-/// linkers search the runtime's archive once, before they know of any call.
+/// Wraps the functions that the libraries of the link have: without a dynamic linker a second definition would clash with libc's.
+/// The names of a list are in one object of the runtime: a libc has all of them or none. The wrappers are asked for by name because
+/// some linkers search the runtime's archive once, before they know of any call.
 fn wrapping(files: &[InputFile]) -> Vec<String> {
     let there = interposed("wrapped").filter(|group| group.clone().all(|function| inputs::archives_define(files, function)));
     there.flatten().flat_map(|function| [format!("--wrap={function}"), format!("--undefined=__wrap_{function}")]).collect()

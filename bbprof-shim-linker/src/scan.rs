@@ -12,7 +12,8 @@ use object::read::elf::{FileHeader, SectionHeader, Sym};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// Inputs of fewer bytes are scanned by one thread: to start others, and to have them around when mappings are removed, takes 0.6 ms. With 10 MB of SQLite's objects, one thread has done as early as two.
+/// Inputs of fewer bytes are scanned by one thread: to start others, and to have them around when mappings are removed, takes 0.6
+/// ms. With 10 MB of SQLite's objects, one thread has done as early as two.
 const PARALLEL_BYTES: usize = 16 << 20;
 
 /// What names of variables begin with that LLVM emulates as thread-local.

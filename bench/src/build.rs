@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 /// How much C and C++ are optimised.
 pub(crate) const LEVEL: &str = "-O2";
 
-/// What builds programs, and remembers the packages that it has built, by folder: their binaries are made together, and cost together, in each round.
+/// What builds programs, and remembers the packages that it has built, by folder: their
+/// binaries are made together, and cost together, in each round.
 pub(crate) struct Builder {
     /// The installation of bbprof.
     pub(crate) root: PathBuf,
@@ -38,7 +39,8 @@ impl Builder {
         Ok(Self { root, packages: HashMap::new() })
     }
 
-    /// Builds in this folder, with the weights of the profiles in another folder, if there is one. `None` where the variant has no such language, or a peer lacks its runtime, which is said.
+    /// Builds in this folder, with the weights of the profiles in another folder, if there is one. `None` where the variant has no
+    /// such language, or a peer lacks its runtime, which is said.
     pub(crate) fn build(
         &mut self,
         variant: &Variant,
@@ -65,7 +67,8 @@ impl Builder {
         }
     }
 
-    /// What it costs to compile in this round, 1 and up, with all else as when it was built; what was built stays. `None` for CPython, which takes minutes.
+    /// What it costs to compile in this round, 1 and up, with all else as when it was built; what was
+    /// built stays. `None` for CPython, which takes minutes.
     pub(crate) fn compile_again(
         &mut self,
         round: usize,

@@ -22,7 +22,8 @@ pub(crate) fn conditions() -> Result<String> {
     ))
 }
 
-/// What /proc/cpuinfo says of the first processor, and how many there are. Virtual machines hide the name: family and model tell what it is.
+/// What /proc/cpuinfo says of the first processor, and how many there are. Virtual
+/// machines hide the name: family and model tell what it is.
 fn processor(information: &str) -> String {
     let value = |key: &str| {
         let mut pairs = information.lines().filter_map(|line| line.split_once(':'));

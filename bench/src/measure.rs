@@ -114,8 +114,8 @@ impl Runs<'_> {
         Ok(cost)
     }
 
-    /// Each run under valgrind. A copy without debug information, which valgrind 3.19 cannot read when clang 22 wrote it; beside the
-    /// program, which may look for its own parts there.
+    /// Each run under valgrind. A copy without debug information, which valgrind 3.19 cannot read when clang 22 wrote it; beside
+    /// the program, which may look for its own parts there.
     pub(crate) fn instructions(&self) -> Result<Instructions> {
         let stripped = self.executable.with_extension("stripped");
         timed(Command::new("strip").arg("-g").arg("-o").arg(&stripped).arg(self.executable))?.expect_success()?;

@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A script with arguments of its own, and how often it does its work for one value: for a quarter of a second or so, as an interpreter starts in a twelfth.
+/// A script with arguments of its own, and how often it does its work for one value: for a quarter
+/// of a second or so, as an interpreter starts in a twelfth.
 struct Script {
     name: &'static str,
     arguments: &'static [&'static str],

@@ -88,8 +88,8 @@ fn geometric_mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     (!logarithms.is_empty()).then(|| (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp())
 }
 
-/// A table for each group, which show at a glance how variants compare: a row for each, a column for each program with its instructions and, in brackets,
-/// user time, and their geometric means.
+/// A table for each group, which show at a glance how variants compare: a row for each, a column for each program with its
+/// instructions and, in brackets, user time, and their geometric means.
 pub(crate) fn overview(all: &[Program]) -> Result<Vec<Table>> {
     let mut tables = Vec::new();
     for group in Group::ALL {

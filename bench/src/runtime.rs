@@ -1,5 +1,5 @@
-//! What the runtime itself costs: a start and an end, threads, dumps, memory, with few counters and with a million; beside the plain build of
-//! the same run.
+//! What the runtime itself costs: a start and an end, threads, dumps, memory, with few counters
+//! and with a million; beside the plain build of the same run.
 
 use crate::measure::{Cost, median, timed};
 use crate::table::Table;

@@ -20,8 +20,8 @@ pub(crate) struct Workload {
     pub(crate) counted: Vec<Vec<String>>,
     /// Arguments of each run when time is taken: about a second, so that the clock's grain and the scheduler matter little.
     pub(crate) timed: Vec<Vec<String>>,
-    /// Runs of all that is built together with the program, for a build that knows their profiles; the program's own binary where none is
-    /// named.
+    /// Runs of all that is built together with the program, for a build that knows their
+    /// profiles; the program's own binary where none is named.
     pub(crate) training: Vec<(Option<&'static str>, Vec<String>)>,
     /// What the runs find in their environment.
     pub(crate) environment: Vec<(&'static str, String)>,

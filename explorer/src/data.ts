@@ -88,7 +88,9 @@ export const partOf = (line: number) => Math.floor((line - 1) / LINES_OF_A_PART)
 
 export const loadPart = (index: Index, file: number, part: number) => piece<SourcePart>(`${index.prefix}s${file}.${part}`);
 
-/** Which of these lines of a file are shown: of its text all, and behind it, where `#line` may put code anywhere, those with code. */
+/**
+ * Which of these lines of a file are shown: of its text all, and behind it, where `#line` may put code anywhere, those with code.
+ */
 export function shownLines(file: Index["files"][0], from: number, to: number, withCode: number[]): number[] {
   const lines: number[] = [];
   const end = Math.min(file.text_lines ?? 0, to);

@@ -3,7 +3,8 @@
 //
 //   1. edges back to a block on the depth-first path are taken as loops;
 //   2. a block's row is the longest way to it from the entry over the other edges;
-//   3. an edge over several rows gets a point in each, unless that is too many: then it is cut, and both its ends say where it goes;
+//   3. an edge over several rows gets a point in each, unless that is too many: then it
+//      is cut, and both its ends say where it goes;
 //   4. rows are ordered by the mean position of neighbours, down and up (Warfield's barycentres);
 //   5. horizontally, each row takes the least-squares place under its neighbours that keeps distances (isotonic regression,
 //      pool adjacent violators); long edges weigh more, so that they come out straight.

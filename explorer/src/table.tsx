@@ -1,4 +1,5 @@
-// Modules > files > functions > instantiations, or all functions or files as a list: sorted, filtered, searched; any number of rows.
+// Modules > files > functions > instantiations, or all functions or files as a list:
+// sorted, filtered, searched; any number of rows.
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { descending, digits, percent, ratio, read, type Count } from "./count";

@@ -1,4 +1,5 @@
-//! C and C++ programs that are not ours: Lua, SQLite, zstd and ada, from the sources that crates carry, each with a small host program.
+//! C and C++ programs that are not ours: Lua, SQLite, zstd and ada, from the sources that
+//! crates carry, each with a small host program.
 
 use crate::command::Run;
 use crate::profiled_run::ProfiledRun;

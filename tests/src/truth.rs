@@ -60,7 +60,8 @@ impl Truth {
         Self { entries, ..*self }
     }
 
-    /// Compares with a profile. A function that is nowhere in it must not have been entered; the entries of those in `open` may be one off.
+    /// Compares with a profile. A function that is nowhere in it must not have been
+    /// entered; the entries of those in `open` may be one off.
     ///
     /// # Panics
     /// When a count differs.

@@ -20,6 +20,9 @@ const ARROWS: [(&str, &[&str]); 8] = [
 /// A file longer than this has a second idea in it; past 500 one starts to look for it.
 const LONGEST_LINES: usize = 600;
 
+/// rustfmt leaves comments as wide as they are; code has its `max_width`.
+const WIDEST_COMMENT: usize = 132;
+
 /// The task.
 pub(crate) fn run(words: &[String]) -> Result<()> {
     if let [word, ..] = words {
@@ -133,8 +136,16 @@ fn check_source(path: &Path, faults: &mut Vec<String>) -> Result<()> {
         if let Some(found) = machine_path(line) {
             faults.push(format!("{shown}:{}: names a path of one machine: {found}", number + 1));
         }
+        if is_comment(line) && line.chars().count() > WIDEST_COMMENT {
+            faults.push(format!("{shown}:{}: a comment of more than {WIDEST_COMMENT} columns", number + 1));
+        }
     }
     Ok(())
+}
+
+/// Whether a line holds nothing but a comment, or a part of one.
+fn is_comment(line: &str) -> bool {
+    ["//", "/*", "* ", "*/"].iter().any(|begin| line.trim_start().starts_with(begin))
 }
 
 /// Rust files open with `//!`, C and C++ files with a comment.
@@ -179,6 +190,12 @@ mod tests {
     fn words_are_in_order() {
         assert_eq!(out_of_order("| word | meaning |\n|---|---|\n| a b | x |\n| X | y |\n"), None);
         assert_eq!(out_of_order("|---|---|\n| edge | x |\n| block | y |\n").as_deref(), Some("block"));
+    }
+
+    #[test]
+    fn comments_are_told_from_code() {
+        assert!(["/// x", " * x", "    // x", "/* x */", " */"].into_iter().all(is_comment));
+        assert!(!["x(); // y", "*x = 1;", "let x = \"// y\";"].into_iter().any(is_comment));
     }
 
     #[test]

@@ -63,7 +63,8 @@ const OF_NEXTEST: [&str; 5] = ["run", "r", "list", "archive", "show-config"];
 const BEFORE_OF_NEXTEST: [&str; 5] = ["--color", "--manifest-path", "--config-file", "--user-config-file", "--tool-config-file"];
 const FLAGS_BEFORE_OF_NEXTEST: [&str; 4] = ["--no-pager", "--verbose", "-v", "-vv"];
 
-/// Splits the words that follow the subcommand; nextest's own subcommand comes to the front of its words. Ours end at `--`, and `cargo run`'s at the first word that is no option: the program's arguments may do without `--`.
+/// Splits the words that follow the subcommand; nextest's own subcommand comes to the front of its words. Ours end at `--`, and
+/// `cargo run`'s at the first word that is no option: the program's arguments may do without `--`.
 pub(crate) fn split(subcommand: Subcommand, words: impl IntoIterator<Item = OsString>) -> Split {
     let command = Names::command();
     // (long name, whether a value follows as its own word)

@@ -1,5 +1,5 @@
-//! Cargo's configuration, where it stands elsewhere than in the files and variables that `cargo_config2` reads: in `--config`, and in files that another
-//! one includes.
+//! Cargo's configuration, where it stands elsewhere than in the files and variables that `cargo_config2`
+//! reads: in `--config`, and in files that another one includes.
 
 use super::args::CargoWords;
 use crate::exit::require;
@@ -82,7 +82,8 @@ fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some()
 }
 
-/// Refuses these keys in files that this one includes, unless it has them itself; `above` are those that lead here. What cannot be read is for cargo to tell.
+/// Refuses these keys in files that this one includes, unless it has them itself; `above` are those
+/// that lead here. What cannot be read is for cargo to tell.
 fn refuse_included(file: &Path, keys: &mut Vec<&str>, above: &mut Vec<PathBuf>) -> Result<()> {
     let Some(table) = std::fs::read_to_string(file).ok().and_then(|text| text.parse::<Table>().ok()) else { return Ok(()) };
     if let Some(including) = above.first()

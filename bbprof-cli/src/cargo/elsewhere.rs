@@ -1,4 +1,5 @@
-//! The raw profiles of a run whose programs write where the user's `BBPROF_OUT` says: beside those of other runs, from which their headers tell them.
+//! The raw profiles of a run whose programs write where the user's `BBPROF_OUT` says: beside
+//! those of other runs, from which their headers tell them.
 
 use crate::commands::inputs::head;
 use anyhow::{Context, Result, bail};
@@ -16,7 +17,8 @@ pub(super) fn refuse_pools(pattern: &OsStr) -> Result<()> {
     Ok(())
 }
 
-/// Those that were begun since, absolute, in order, but no pools: from each of the folders that programs may start in, looks where this pattern leads.
+/// Those that were begun since, absolute, in order, but no pools: from each of the folders
+/// that programs may start in, looks where this pattern leads.
 pub(super) fn begun_since(begun: SystemTime, pattern: &OsStr, starts: &[&Path]) -> Result<Vec<PathBuf>> {
     let Some(folder) = folder_of_pattern(pattern) else {
         bail!("BBPROF_OUT is {}, whose folder each program has for itself: name the profiles", pattern.display());

@@ -1,5 +1,5 @@
-//! The build maps of programs that ran. The next build takes the place of the map beside the program, and the raw profiles of earlier runs stay: to
-//! compare with, or to place counters by.
+//! The build maps of programs that ran. The next build takes the place of the map beside the program, and the raw profiles of
+//! earlier runs stay: to compare with, or to place counters by.
 
 use crate::cache;
 use crate::locate::{MapFinder, kept_map};

@@ -1,4 +1,5 @@
-//! Which signal ended the program: nobody in the process is asked, but its parent is told, and puts it into the process's own raw profile.
+//! Which signal ended the program: nobody in the process is asked, but its parent is
+//! told, and puts it into the process's own raw profile.
 
 use bbprof_format::raw::{Extent, Head, Unseen};
 use std::fs::{self, File};
@@ -22,8 +23,8 @@ impl Child {
         Some(Self { pid, start_ticks })
     }
 
-    /// Puts the signal into the profile of this process, if it is among these and the runtime saw no end. Should it have executed one
-    /// program after the other, that is the last one's: where that one's end was seen, nothing is to be told of those before.
+    /// Puts the signal into the profile of this process, if it is among these and the runtime saw no end. Should it have executed
+    /// one program after the other, that is the last one's: where that one's end was seen, nothing is to be told of those before.
     pub(super) fn record_signal(self, profiles: &[PathBuf], signal: u8) -> std::io::Result<()> {
         let mut last: Option<((u64, bool), File)> = None;
         for path in profiles {

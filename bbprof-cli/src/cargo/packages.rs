@@ -23,8 +23,8 @@ pub(crate) struct Packages<'a> {
 const C_BUILDERS: [&str; 5] = ["cc", "cmake", "autotools", "cxx-build", "meson"];
 
 impl<'a> Packages<'a> {
-    /// Follows the dependencies of the packages that cargo's options name (`-p`, `--workspace`, or cargo's default). What stands before `deps` says where
-    /// they came from.
+    /// Follows the dependencies of the packages that cargo's options name (`-p`, `--workspace`, or cargo's default).
+    /// What stands before `deps` says where they came from.
     pub(crate) fn of(metadata: &'a Metadata, words: &CargoWords, deps: &'a Deps, before_deps: &str) -> Result<Self> {
         if let Deps::Named(names) = deps {
             for name in names {
@@ -140,7 +140,8 @@ pub(crate) fn is_of_many(metadata: &Metadata, words: &CargoWords) -> bool {
     }
 }
 
-/// The package's name in a package id specification: `name`, `name@1.0`, `name:1.0`, `file:///x#name@1.0`, `file:///name#1.0`, `file:///name`.
+/// The package's name in a package id specification: `name`, `name@1.0`, `name:1.0`,
+/// `file:///x#name@1.0`, `file:///name#1.0`, `file:///name`.
 fn name_of_spec(spec: &str) -> &str {
     let (url, after) = spec.rsplit_once('#').unwrap_or(if spec.contains("://") { (spec, "") } else { ("", spec) });
     if after.is_empty() || !url.is_empty() && after.starts_with(|c: char| c.is_ascii_digit()) {

@@ -63,7 +63,8 @@ pub(crate) fn run(subcommand: Subcommand, options: CargoOptions) -> Result<u8> {
     Ok(exit_code(status))
 }
 
-/// Whether it is cargo's list of unstable flags that is asked for, which it prints in place of whatever else it is to do, or nextest's configuration.
+/// Whether it is cargo's list of unstable flags that is asked for, which it prints in place
+/// of whatever else it is to do, or nextest's configuration.
 fn only_asks(subcommand: Subcommand, options: &CargoOptions) -> bool {
     let words = CargoWords::new(options.cargo.clone());
     let is_configuration = subcommand == Subcommand::Nextest && words.of_nextest() == Some("show-config");
@@ -109,7 +110,8 @@ fn shown(context: &Context) -> String {
     context.target_dir.join("bbprof/build").join(&context.targets[0]).display().to_string()
 }
 
-/// Cargo with its subcommand, and the options behind it. `cargo bbprof nextest X` is `cargo nextest run X`, unless X starts with one of nextest's own subcommands.
+/// Cargo with its subcommand, and the options behind it. `cargo bbprof nextest X` is `cargo nextest run
+/// X`, unless X starts with one of nextest's own subcommands.
 fn begin_command<'w>(cargo: &OsStr, subcommand: Subcommand, words: &'w CargoWords) -> (Command, &'w [OsString]) {
     let mut command = Command::new(cargo);
     command.arg(subcommand.name());
@@ -176,8 +178,8 @@ struct Runs {
 }
 
 impl Runs {
-    /// Makes a folder for them and tells the programs, unless the user tells them something else. Noted at once: should we be killed, who asks for
-    /// the last run must not get the one before.
+    /// Makes a folder for them and tells the programs, unless the user tells them something else. Noted at once: should we be
+    /// killed, who asks for the last run must not get the one before.
     fn begin(context: &Context, command: &mut Command) -> Result<Self> {
         let begun = SystemTime::now();
         let place = match context.variable("BBPROF_OUT") {

@@ -1,6 +1,6 @@
-//! Signals that are for the program, while we live on to show what it counted: those of the terminal, which the kernel sends, go to our whole group and
-//! reach it anyway; those that somebody sends to this process are passed on to cargo, or to the program in its place. A program that nobody
-//! would be left to show ends with us, as it does where cargo executed it in its own place.
+//! Signals that are for the program, while we live on to show what it counted: those of the terminal, which the kernel sends, go to
+//! our whole group and reach it anyway; those that somebody sends to this process are passed on to cargo, or to the program in its
+//! place. A program that nobody would be left to show ends with us, as it does where cargo executed it in its own place.
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process, set_parent_process_death_signal, waitid};
@@ -70,8 +70,8 @@ fn wait_for_end(child: Pid) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// A child that stops itself stops us as well, where a shell waits for us: it hears of its own children alone. (Without one, nobody would let us go on again
-/// but who knows of us.)
+/// A child that stops itself stops us as well, where a shell waits for us: it hears of its own children alone. (Without
+/// one, nobody would let us go on again but who knows of us.)
 fn stop_with(child: Pid) {
     /// Who goes on with the whole group, as shells do, has done so.
     const GROUP_GOES_ON: Duration = Duration::from_millis(10);
@@ -98,7 +98,8 @@ fn sent(origin: &Origin) -> Option<Signal> {
     if matches!(origin.cause, Cause::Sent(_)) { Signal::from_named_raw(origin.signal) } else { None }
 }
 
-/// Signals that this process was told to ignore (`nohup`, `&` in a script), bit 0 for signal 1: children must, too, until they say otherwise themselves.
+/// Signals that this process was told to ignore (`nohup`, `&` in a script), bit 0 for signal 1:
+/// children must, too, until they say otherwise themselves.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

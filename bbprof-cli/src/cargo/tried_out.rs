@@ -1,5 +1,5 @@
-//! Profiles of what build scripts run while cargo builds: C programs that they compile, or that `configure` or CMake try out. They are no part of the run,
-//! which has them only where something was to be built.
+//! Profiles of what build scripts run while cargo builds: C programs that they compile, or that `configure` or CMake try out. They
+//! are no part of the run, which has them only where something was to be built.
 
 use anyhow::{Context, Result};
 use bbprof_format::raw::{ProcessInfo, RawProfile};
@@ -7,7 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Takes them out of a run's raw profiles; `ours` is our folder of the target directory. One that cannot be read is told of by who reads it.
+/// Takes them out of a run's raw profiles; `ours` is our folder of the target directory.
+/// One that cannot be read is told of by who reads it.
 pub(super) fn take_out(profiles: &mut Vec<PathBuf>, ours: &Path) -> Result<Vec<PathBuf>> {
     let ours = ours.canonicalize().with_context(|| ours.display().to_string())?;
     let read = |path: &PathBuf| Some(RawProfile::read(&std::fs::read(path).ok()?).ok()?.process);

@@ -1,10 +1,10 @@
 //! The roles that cargo calls instead of rustc and rustdoc.
 //!
-//! Instrumented is what cargo itself compiles for the target: not build scripts and proc-macros (compiled for the host, without
-//! `--target`; but the unit tests of proc-macros, which cargo runs), not cargo's question about the compiler (crate `___`), and not what build scripts try out
-//! (`CARGO_CRATE_NAME` is set only for cargo's own compilations), so that they see the compiler as it is.
-//! `RUSTC_BOOTSTRAP` is set for instrumented compilations only, with options that keep crates from noticing and the names of
-//! symbols as they are.
+//! Instrumented is what cargo itself compiles for the target: not build scripts and proc-macros (compiled for the host,
+//! without `--target`; but the unit tests of proc-macros, which cargo runs), not cargo's question about the compiler
+//! (crate `___`), and not what build scripts try out (`CARGO_CRATE_NAME` is set only for cargo's own compilations), so
+//! that they see the compiler as it is. `RUSTC_BOOTSTRAP` is set for instrumented compilations only, with options that
+//! keep crates from noticing and the names of symbols as they are.
 
 use crate::cache_lock::InUse;
 use crate::exit::require;

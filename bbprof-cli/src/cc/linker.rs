@@ -1,7 +1,7 @@
 //! Which linker clang would have called.
 //!
-//! Clang itself says (`-print-prog-name`), which takes as long as a small link. So its answer is kept in
-//! `<cache>/linker/<digest of the question>`; the question is clang's stamp, the name, and the folders and variables that it searches.
+//! Clang itself says (`-print-prog-name`), which takes as long as a small link. So its answer is kept in `<cache>/linker/<digest of
+//! the question>`; the question is clang's stamp, the name, and the folders and variables that it searches.
 
 use super::arguments::Arguments;
 use crate::cache;

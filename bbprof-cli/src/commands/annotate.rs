@@ -17,7 +17,8 @@ use std::path::{Component, Path, PathBuf};
 /// Print the source of a function or file with the count of each line and the shares of each branch
 #[derive(clap::Args, Debug)]
 pub(crate) struct AnnotateArgs {
-    /// Profiles (see `bbprof report`), then the function (name, with or without arguments and parameters, its end behind `::`, or linker symbol) or source file
+    /// Profiles (see `bbprof report`), then the function (name, with or without arguments and parameters,
+    /// its end behind `::`, or linker symbol) or source file
     #[arg(value_name = "[PROFILE...] FUNCTION|FILE", required = true)]
     words: Vec<OsString>,
     /// The generated code of the function instead, block by block, where the build kept its IR (--ir, or --bbprof-ir of bbprof-cc)

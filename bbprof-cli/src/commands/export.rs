@@ -39,7 +39,8 @@ pub(crate) struct ExportArgs {
     /// One file instead of a folder (html)
     #[arg(long)]
     single_file: bool,
-    /// The DAG that numbers the paths of each function, instead of its control-flow graph (dot, of programs built with --counters paths)
+    /// The DAG that numbers the paths of each function, instead of its control-flow graph
+    /// (dot, of programs built with --counters paths)
     #[arg(long)]
     path_dag: bool,
 }

@@ -26,7 +26,8 @@ pub(crate) fn write(profile: &Profile, compared: Option<&Compared<'_>>, out: &mu
     with_readers(profile, compared, |earlier, read| write_html_file(profile, earlier, read, out))
 }
 
-/// Writes the explorer to a folder; an earlier report there stays until the new one is whole, and where there was none, nothing is left of one that fails.
+/// Writes the explorer to a folder; an earlier report there stays until the new one is whole, and
+/// where there was none, nothing is left of one that fails.
 pub(crate) fn write_folder(profile: &Profile, compared: Option<&Compared<'_>>, folder: &Path) -> Result<()> {
     if folder.as_os_str() == "-" {
         require!("html=-: a folder cannot go to stdout; add --single-file");

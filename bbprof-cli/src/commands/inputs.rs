@@ -49,7 +49,8 @@ pub(crate) struct ProfileArgs {
 pub(crate) struct Loaded {
     /// The sums; of every image the build map is in it or was found.
     pub(crate) merged: MergedProfile,
-    /// How many inputs were left out, or an image of theirs was, as they are damaged or a build map of theirs is not found; each was named on stderr.
+    /// How many inputs were left out, or an image of theirs was, as they are damaged or a build
+    /// map of theirs is not found; each was named on stderr.
     pub(crate) num_damaged: usize,
     images: Images,
 }
@@ -58,7 +59,8 @@ pub(crate) struct Loaded {
 const FILES_AT_ONCE: usize = 32;
 
 impl Loaded {
-    /// Reads and sums the inputs. Damaged ones, and those whose build maps are not found or cannot be read, are named and left out, unless `strict`.
+    /// Reads and sums the inputs. Damaged ones, and those whose build maps are not found or
+    /// cannot be read, are named and left out, unless `strict`.
     pub(crate) fn read(profiles: &[PathBuf], maps: &MapArgs, strict: bool) -> Result<Self> {
         Self::read_for(None, profiles, maps, strict)
     }
@@ -106,8 +108,9 @@ fn find_maps(taker: &mut impl Take, path: &Path, profile: &MergedProfile) -> Res
     profile.images.iter().try_for_each(|image| taker.find_map(image))
 }
 
-/// Leaves out images that are gone from where they ran, and their maps with them (a test builds a library, loads it and removes it): the counts of the others, in a pool those
-/// of many processes, are whole without them. Gives for each what there is to say. None is left out when all would be.
+/// Leaves out images that are gone from where they ran, and their maps with them (a test builds a library, loads it and
+/// removes it): the counts of the others, in a pool those of many processes, are whole without them. Gives for each
+/// what there is to say. None is left out when all would be.
 fn leave_out_removed(taker: &mut impl Take, path: &Path, profile: &mut MergedProfile) -> Vec<anyhow::Error> {
     taker.begin(path);
     let mut removed: Vec<(BuildId, anyhow::Error)> = Vec::new();
@@ -166,7 +169,8 @@ impl Take for Gathered {
     }
 }
 
-/// Names inputs that are left out, and gives their number; or ends with the first of them, when one must not be left out or none is left.
+/// Names inputs that are left out, and gives their number; or ends with the first of
+/// them, when one must not be left out or none is left.
 fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
     if must_not && !refused.is_empty() {
         return Err(refused.swap_remove(0));
@@ -175,9 +179,10 @@ fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
     Ok(refused.len())
 }
 
-/// Reads the inputs one after the other and hands them on; gives where the counts of each process are, and the number of those left out: damaged ones, which are
-/// named, those that `taker` refuses, and those whose build maps are not found, be it of images alone that are gone. When `strict`, or when there is only one, the first such error ends it.
-/// Those without a map are tried again behind the others, which may have it in them or come from where it is, and named last; unless there are no others.
+/// Reads the inputs one after the other and hands them on; gives where the counts of each process are, and the number of those left
+/// out: damaged ones, which are named, those that `taker` refuses, and those whose build maps are not found, be it of images alone
+/// that are gone. When `strict`, or when there is only one, the first such error ends it. Those without a map are tried again
+/// behind the others, which may have it in them or come from where it is, and named last; unless there are no others.
 pub(crate) fn each_input(
     profiles: &[PathBuf],
     output: Option<&Path>,

@@ -1,4 +1,5 @@
-//! Whether sources have changed since a program was built: by their checksums, where compilers tell these; else by when it was linked.
+//! Whether sources have changed since a program was built: by their checksums, where
+//! compilers tell these; else by when it was linked.
 
 use super::sizes::is_build;
 use super::sources::Source;

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 
 /// Sum profiles into one that needs neither the inputs nor their build maps
 ///
-/// How each process ended is kept. What else `verify` finds, it finds in a sum only as far as the inputs do not make up for each other: verify them
-/// first.
+/// How each process ended is kept. What else `verify` finds, it finds in a sum only as far as the
+/// inputs do not make up for each other: verify them first.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
-    /// The merged profile (.bbprof), `-` = stdout; takes the place of an earlier one, which is passed by in folders, and of raw profiles that are merged, of no other file
+    /// The merged profile (.bbprof), `-` = stdout; takes the place of an earlier one, which is passed by in folders,
+    /// and of raw profiles that are merged, of no other file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Stop at an input that is damaged, or whose build map is not found or cannot be read, instead of leaving it out

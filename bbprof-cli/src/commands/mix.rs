@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 /// Print how often each opcode was executed, and how often it stands in the code
 ///
-/// Opcodes are those of the generated LLVM IR; debug intrinsics are left out, calls of other intrinsics are `call`. A block that a call
-/// left in its middle counts only what ran before. Each opcode is in one group: memory (getelementptr, too), arithmetic, comparison,
-/// conversion, branch, call, return, vector (extractelement, insertelement, shufflevector: other opcodes on vectors are in the
-/// groups of their opcodes, because types of operands are not kept), other.
+/// Opcodes are those of the generated LLVM IR; debug intrinsics are left out, calls of other intrinsics are `call`. A block that a
+/// call left in its middle counts only what ran before. Each opcode is in one group: memory (getelementptr, too), arithmetic,
+/// comparison, conversion, branch, call, return, vector (extractelement, insertelement, shufflevector: other opcodes on vectors are
+/// in the groups of their opcodes, because types of operands are not kept), other.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MixArgs {
     #[command(flatten)]

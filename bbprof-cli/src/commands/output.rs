@@ -25,8 +25,8 @@ pub(crate) fn to_stdout<T: Default>(write: impl FnOnce(&mut dyn Write) -> io::Re
     }
 }
 
-/// Writes a file by the side and puts it in place when it is whole; links are followed. Devices and pipes are written as they are, and so is what a
-/// link into /proc stands for (`/dev/stdout`).
+/// Writes a file by the side and puts it in place when it is whole; links are followed. Devices and pipes are written as they are,
+/// and so is what a link into /proc stands for (`/dev/stdout`).
 pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> Result<T> {
     let cannot = || format!("{}: cannot be written", path.display());
     let link = std::fs::read_link(path).ok();
@@ -146,7 +146,8 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// Where the file system can, there is nothing to leave behind before the result is whole; where it cannot, nothing in the result's place.
+    /// Where the file system can, there is nothing to leave behind before the result is
+    /// whole; where it cannot, nothing in the result's place.
     #[test]
     fn the_old_file_stands_until_the_new_one_is_whole() {
         let folder = tempfile::tempdir().expect("a folder");

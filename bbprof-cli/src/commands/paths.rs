@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Print the hottest paths through functions, from programs built with --counters paths
 ///
-/// A path runs from the function's entry, or from where another path ended, to where the function is left, to the end of a turn of a loop,
-/// or to a call from which the activation did not come back. `...` stands for what was before; `goes on at` for what comes then.
+/// A path runs from the function's entry, or from where another path ended, to where the function is
+/// left, to the end of a turn of a loop, or to a call from which the activation did not come back. `...`
+/// stands for what was before; `goes on at` for what comes then.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PathsArgs {
     /// Profiles (see `bbprof report`), then the function whose paths are wanted (as for `bbprof annotate`); without it, all

@@ -30,7 +30,8 @@ pub(crate) struct ReportArgs {
     /// Instead: which way branches go, the hardest ones, those that go one way only, and switches
     #[arg(long, conflicts_with_all = ["copies", "sort", "by"])]
     bias: bool,
-    /// Instead: what became of functions of the source that have several copies (instantiations, inlined copies); or each copy of FUNCTION
+    /// Instead: what became of functions of the source that have several copies
+    /// (instantiations, inlined copies); or each copy of FUNCTION
     #[arg(long, value_name = "FUNCTION", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with_all = ["sort", "by"])]
     copies: Option<String>,
     #[command(flatten)]

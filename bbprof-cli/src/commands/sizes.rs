@@ -1,4 +1,5 @@
-//! Sizes of functions in bytes, out of the symbol tables of the images; where an image is gone or was linked again, they are not known.
+//! Sizes of functions in bytes, out of the symbol tables of the images; where an image is
+//! gone or was linked again, they are not known.
 
 use bbprof_format::BuildId;
 use bbprof_profile::FunctionView;

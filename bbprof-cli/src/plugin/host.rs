@@ -89,8 +89,8 @@ impl Rustc {
     }
 }
 
-/// Whether a libLLVM lies in the sysroot, or the compiler's own library needs the system's. Distributions have that library in `lib64`, or, as Debian, in
-/// `lib/x86_64-linux-gnu`.
+/// Whether a libLLVM lies in the sysroot, or the compiler's own library needs the system's. Distributions have that
+/// library in `lib64`, or, as Debian, in `lib/x86_64-linux-gnu`.
 fn has_shared_llvm(sysroot: &Path, host: &str) -> Result<bool> {
     let lib = sysroot.join("lib");
     let mut drivers = Vec::new();
@@ -193,8 +193,8 @@ pub(crate) fn plus_plus_of(clang: &Path) -> PathBuf {
     name.map_or_else(|| clang.to_owned(), |name| clang.with_file_name(name))
 }
 
-/// The clang that this process was called by, or by one of its children. It is no clang, but for instance a script that calls `bbprof-cc`:
-/// they would call each other without end.
+/// The clang that this process was called by, or by one of its children. It is no clang, but for instance a script that
+/// calls `bbprof-cc`: they would call each other without end.
 pub(crate) const CALLED_CLANG: &str = "BBPROF_CALLED_CLANG";
 
 /// A compiler that is this program would call itself without end.

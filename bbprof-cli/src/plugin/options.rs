@@ -98,7 +98,8 @@ pub(crate) enum Part {
 pub(crate) enum Extra {
     /// Counters of tight loops in registers while they run: faster, but a process that is killed in one loses its turns.
     Registers,
-    /// With --weights: tell code generation where branches went. The program's own instructions are fewer, too: its machine code is then not what it is without bbprof.
+    /// With --weights: tell code generation where branches went. The program's own instructions are fewer, too:
+    /// its machine code is then not what it is without bbprof.
     Branches,
 }
 
@@ -135,7 +136,8 @@ impl Filters {
         .flat_map(|(key, values)| values.iter().map(move |value| (key, value)))
     }
 
-    /// Refuses a regular expression or glob that cannot be read, before a compiler meets it. What stands before the option's name says where it came from.
+    /// Refuses a regular expression or glob that cannot be read, before a compiler meets it. What
+    /// stands before the option's name says where it came from.
     pub(crate) fn check(&self, before: &str) -> Result<()> {
         for (key, value) in self.lines() {
             let error = if key.ends_with("-file") {
@@ -160,7 +162,8 @@ fn name(value: impl ValueEnum) -> String {
 }
 
 impl PluginOptions {
-    /// Refuses what a command line asks for though nothing comes of it beside everything else that holds. `before` stands before names of options.
+    /// Refuses what a command line asks for though nothing comes of it beside everything else
+    /// that holds. `before` stands before names of options.
     pub(crate) fn refuse_idle(&self, asked: &Self, before: &str) -> Result<()> {
         let counts_paths = matches!(self.counters, Counters::Paths | Counters::PathsCheck);
         for (key, number) in [("path-limit", asked.path_limit), ("path-array", asked.path_array)] {

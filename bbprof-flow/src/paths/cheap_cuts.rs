@@ -1,8 +1,9 @@
 //! Which edges to cut so that few paths are left and few executions end a path.
 //!
-//! Greedily, the cut that takes most away from the number of paths, in halvings, for each execution that it costs: of one edge, or of all
-//! edges into one node. With a paths that come to a node and b that leave it, there are a + b when they end there, and were a * b: so an interpreter's
-//! handlers, each with its own paths to one common tail, are parted from the tail rather than cut to pieces.
+//! Greedily, the cut that takes most away from the number of paths, in halvings, for each execution that it costs:
+//! of one edge, or of all edges into one node. With a paths that come to a node and b that leave it, there are a +
+//! b when they end there, and were a * b: so an interpreter's handlers, each with its own paths to one common
+//! tail, are parted from the tail rather than cut to pieces.
 //!
 //! Numbers of paths are estimates in floating point here: they only order the cuts.
 

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 impl PathNumbering {
     /// From what code counted to how often each path was taken, by path number; paths that were not are left out.
     ///
-    /// The count of a path that ends in a call is that of all who reached the call on it. Those who came back were counted again further
-    /// on: at the next call, or where their path ended. What is left vanished.
+    /// The count of a path that ends in a call is that of all who reached the call on it. Those who came back were counted again
+    /// further on: at the next call, or where their path ended. What is left vanished.
     ///
     /// # Errors
     /// When a number is that of no path.

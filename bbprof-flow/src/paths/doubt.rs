@@ -8,8 +8,8 @@ use crate::costs::Weights;
 const MOST_WORK: usize = 10_000_000;
 
 impl Weights {
-    /// With this many times fewer turns of each loop: what is in several counts so much less for each of them. `None` where there is no loop, or too
-    /// many to look at.
+    /// With this many times fewer turns of each loop: what is in several counts so much less for each of them.
+    /// `None` where there is no loop, or too many to look at.
     #[must_use]
     pub fn with_fewer_turns(&self, cfg: &Cfg, times: u64) -> Option<Self> {
         let acyclic = Acyclic::of(cfg);

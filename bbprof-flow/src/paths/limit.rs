@@ -1,8 +1,9 @@
 //! How many paths there are, and which edges to cut when these are too many.
 //!
-//! Real functions have more than 2^64 paths. Numbers are counted in 128 bits, and what does not fit is as good as infinite. Which edges are cut,
-//! [`CheapCuts`] chooses. Where that finds no way, the coldest are: as few of them, by bisection, as the limit allows. With all edges cut
-//! there is one path for each edge that leaves a node, and one more for those of the entry: the least there can be.
+//! Real functions have more than 2^64 paths. Numbers are counted in 128 bits, and what does not fit is as good as
+//! infinite. Which edges are cut, [`CheapCuts`] chooses. Where that finds no way, the coldest are: as few of them,
+//! by bisection, as the limit allows. With all edges cut there is one path for each edge that leaves a node, and
+//! one more for those of the entry: the least there can be.
 
 use super::cheap_cuts::CheapCuts;
 use super::dag::Acyclic;

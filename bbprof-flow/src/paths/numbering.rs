@@ -1,8 +1,9 @@
 //! The numbers of paths: Ball and Larus 1996, figure 5.
 //!
-//! In reverse topological order, each vertex gives its outgoing arcs the numbers of paths of the arcs before them as values, and
-//! has as many paths as its arcs together. Siblings may stand in any order; the hottest comes first, so that its value is 0. At ROOT, those to parts
-//! with obvious paths come last ([`super::parts`]): so the paths that need counters of their own have the lowest numbers.
+//! In reverse topological order, each vertex gives its outgoing arcs the numbers of paths of the arcs before them
+//! as values, and has as many paths as its arcs together. Siblings may stand in any order; the hottest comes first,
+//! so that its value is 0. At ROOT, those to parts with obvious paths come last ([`super::parts`]): so the paths
+//! that need counters of their own have the lowest numbers.
 
 use super::arcs::{Arc, ArcKind, ROOT, Vertex, unnumbered_arcs};
 use super::dag::Acyclic;
@@ -103,8 +104,9 @@ impl PathNumbering {
     /// The most paths that one graph can have: numbers and sums of values stay below 2^64.
     pub const MOST_PATHS: u64 = 1 << 63;
 
-    /// Numbers the paths of a graph. The edges in `cuts` are cut; where paths are more than `limit`, edges are cut where that costs least until they are not, or
-    /// until all are cut, which leaves one path an edge and those of the entry twice. The same input gives the same numbers.
+    /// Numbers the paths of a graph. The edges in `cuts` are cut; where paths are more than `limit`, edges are cut
+    /// where that costs least until they are not, or until all are cut, which leaves one path an edge and those of
+    /// the entry twice. The same input gives the same numbers.
     ///
     /// # Panics
     /// When `weights` does not have one weight for each edge of `cfg`, or a cut is no edge between nodes.
@@ -198,8 +200,8 @@ impl PathNumbering {
         self.num_counted
     }
 
-    /// Whether the paths that this node is on are obvious, so that counts of edges tell theirs. The edges of other nodes are known from their
-    /// paths.
+    /// Whether the paths that this node is on are obvious, so that counts of edges tell theirs.
+    /// The edges of other nodes are known from their paths.
     #[must_use]
     pub fn is_obvious(&self, node: NodeId) -> bool {
         self.is_obvious[node.index()]
@@ -257,8 +259,9 @@ impl PathNumbering {
         Ok(())
     }
 
-    /// The value of each edge: `(on it, at the beginning behind it)`. A path's number is the sum of the values on its edges, and of the one
-    /// at its beginning where it begins behind a cut edge. `None` for an edge on no path, and where no path begins behind an edge.
+    /// The value of each edge: `(on it, at the beginning behind it)`. A path's number is the sum of the
+    /// values on its edges, and of the one at its beginning where it begins behind a cut edge. `None` for an
+    /// edge on no path, and where no path begins behind an edge.
     #[must_use]
     pub fn values(&self, cfg: &Cfg) -> Vec<(Option<u64>, Option<u64>)> {
         let mut values = vec![(None, None); cfg.num_edges()];
@@ -276,7 +279,8 @@ impl PathNumbering {
     }
 }
 
-/// Gives each of these sorted arcs the number of paths of its siblings before it, when `paths` lead from each vertex to EXIT. `None`: a value exceeds 64 bits.
+/// Gives each of these sorted arcs the number of paths of its siblings before it, when `paths` lead
+/// from each vertex to EXIT. `None`: a value exceeds 64 bits.
 fn give_values(arcs: &mut [Arc], paths: &[u128]) -> Option<()> {
     for siblings in arcs.chunk_by_mut(|a, b| a.from == b.from) {
         let mut sum = 0_u128;

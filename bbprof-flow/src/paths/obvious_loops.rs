@@ -1,7 +1,8 @@
-//! Loops that are cut off from what is around them, so that their paths become obvious: the disconnection of Joshi, Bond and Zilles 2004.
+//! Loops that are cut off from what is around them, so that their paths become obvious:
+//! the disconnection of Joshi, Bond and Zilles 2004.
 //!
-//! With the edges into an innermost loop and out of it cut like those back to its head, each turn is a path of its own. Where these are obvious, the loop is
-//! counted as without paths; what is lost is with which turn a way in or a way out went together.
+//! With the edges into an innermost loop and out of it cut like those back to its head, each turn is a path of its own. Where these
+//! are obvious, the loop is counted as without paths; what is lost is with which turn a way in or a way out went together.
 
 use super::dag::Acyclic;
 use super::parts::Parts;

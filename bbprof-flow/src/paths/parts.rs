@@ -1,8 +1,9 @@
 //! Parts of the DAG that need no path counters, because the counts of edges tell those of their paths.
 //!
-//! A path is *obvious* when one of its arcs is on no other path: that arc *defines* it, and its count is the path's (Joshi, Bond and Zilles 2004, "Targeted path
-//! profiling"). Nodes that uncut edges connect are a part; every path lies in one. Where all paths of a part are obvious, its edges are
-//! counted as they are without paths, on the chords of a spanning tree, which costs less than a register.
+//! A path is *obvious* when one of its arcs is on no other path: that arc *defines* it, and its count is the path's
+//! (Joshi, Bond and Zilles 2004, "Targeted path profiling"). Nodes that uncut edges connect are a part; every path
+//! lies in one. Where all paths of a part are obvious, its edges are counted as they are without paths, on the
+//! chords of a spanning tree, which costs less than a register.
 
 use super::dag::Acyclic;
 use crate::cfg::{Cfg, EdgeId, Endpoint, NodeId};

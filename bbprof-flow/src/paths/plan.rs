@@ -4,12 +4,13 @@
 //! the same, in 64 bits that wrap. Then the beginning `r = 0` sinks into the first chord, and the count `count[r]++` rises into the
 //! last one, as far as nothing else can happen in between.
 //!
-//! Departure: arcs that leave ROOT to a vertex with other ways in, and arcs that enter EXIT from a vertex with other ways out, carry a
-//! beginning or a count in any case, and a value on them costs nothing. They are offered to the tree last. Edges that cannot be
-//! split are offered first, and neither beginnings sink onto them nor counts rise onto them: of the hundred targets of an interpreter's
-//! jump no estimate knows the hot ones, and code would stand in all of them.
+//! Departure: arcs that leave ROOT to a vertex with other ways in, and arcs that enter EXIT from a vertex with other ways out,
+//! carry a beginning or a count in any case, and a value on them costs nothing. They are offered to the tree last. Edges that
+//! cannot be split are offered first, and neither beginnings sink onto them nor counts rise onto them: of the hundred targets of an
+//! interpreter's jump no estimate knows the hot ones, and code would stand in all of them.
 //!
-//! Nothing is done in parts with obvious paths. Parts meet at ROOT and EXIT alone, so what is done in the others is the same without them.
+//! Nothing is done in parts with obvious paths. Parts meet at ROOT and EXIT alone, so
+//! what is done in the others is the same without them.
 
 use super::arcs::{Arc, ArcKind, ROOT, Vertex};
 use super::numbering::PathNumbering;

@@ -1,8 +1,8 @@
 //! The figures of Ball and Larus 1994, "Optimally Profiling and Tracing Programs", section 3.
 //!
-//! Figure 1 shows `while P do if Q then A else B fi; if R then break fi; C od` and its graph. The weights are those of the paper's heuristic
-//! (section 5.1: ten iterations a loop, a loop's exits share its entries, other branches are equally likely), which give every sum
-//! that the text states: 16.75 + 36.75 = 11.5 + 42, and 21.5 for counters on vertices. They are multiplied by 4 here.
+//! Figure 1 shows `while P do if Q then A else B fi; if R then break fi; C od` and its graph. The weights are those of the paper's
+//! heuristic (section 5.1: ten iterations a loop, a loop's exits share its entries, other branches are equally likely), which give
+//! every sum that the text states: 16.75 + 36.75 = 11.5 + 42, and 21.5 for counters on vertices. They are multiplied by 4 here.
 
 use crate::notation::{X, edge, graph, known_by, on_edges, on_nodes, solution, vanish};
 use crate::walk::Walked;

@@ -67,8 +67,8 @@ fn figure_2_values() {
     assert_eq!(values, [0, 0, 2, 0, 2, 0, 0, 1, 0, 0].map(Some));
 }
 
-/// Figure 3 d: the tree of the heavy edges leaves A -> B, B -> D and D -> E (here) to carry code. The beginning sinks into the ways out of
-/// A, the count stands at the end.
+/// Figure 3 d: the tree of the heavy edges leaves A -> B, B -> D and D -> E (here) to carry code. The beginning
+/// sinks into the ways out of A, the count stands at the end.
 #[test]
 fn figure_3_moves_code_off_the_heavy_edges() {
     let (cfg, weights) = figure_1();
@@ -142,7 +142,8 @@ fn a_back_edge_ends_one_path_and_begins_another() {
     assert_eq!(numbering.edge_counts(counts), Ok(vec![1, 3, 1, 3, 1]));
 }
 
-/// Code before the call counts the path that would end in it; those who are counted behind came back. So it is on each of two ways to the call.
+/// Code before the call counts the path that would end in it; those who are counted
+/// behind came back. So it is on each of two ways to the call.
 #[test]
 fn a_call_that_may_vanish() {
     let ways = [edge(0, 1), edge(0, 2), edge(1, 3), edge(2, 3), edge(3, 4), vanish(3), edge(4, X)];

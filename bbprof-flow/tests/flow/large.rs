@@ -6,7 +6,8 @@ use crate::walk::Walked;
 use bbprof_flow::{Cfg, Costs, Placement, Weights, check, plan_counters, solve};
 use std::time::{Duration, Instant};
 
-/// For one step. Unoptimised builds take a few tenths of a second, more on a busy machine; quadratic work takes far longer than this.
+/// For one step. Unoptimised builds take a few tenths of a second, more on a busy
+/// machine; quadratic work takes far longer than this.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Plans, solves and checks each placement for a random execution, in the time allowed.

@@ -1,4 +1,5 @@
-//! Errors that must not go unseen: a lost increment, a flipped edge, exchanged counters, a solution that was tampered with, a plan of another graph.
+//! Errors that must not go unseen: a lost increment, a flipped edge, exchanged counters, a
+//! solution that was tampered with, a plan of another graph.
 
 use crate::notation::{X, edge, graph, on_edges, on_nodes, vanish};
 use crate::random_graph::{Random, random_graph};

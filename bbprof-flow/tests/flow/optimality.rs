@@ -118,7 +118,8 @@ fn one_phi_breaks_a_cycle_of_indirect_edges() {
     assert_eq!(phis, [&CounterSite::PhiEdge(bbprof_flow::EdgeId::new(5))], "the coldest of the four");
 }
 
-/// A computed `goto` to a target that others reach directly, and more often: where no other leads there, it is counted as any critical edge.
+/// A computed `goto` to a target that others reach directly, and more often: where no
+/// other leads there, it is counted as any critical edge.
 #[test]
 fn who_lands_alone_is_counted_there() {
     let cfg = graph(4, vec![edge(X, 0), edge(0, 1), edge(0, 2), indirect(1, 2), indirect(1, 3), edge(2, X), edge(3, X)]);
@@ -128,7 +129,8 @@ fn who_lands_alone_is_counted_there() {
     assert_eq!(plan.sites, [on_nodes(&[2, 3]).sites, on_edges(&[3]).sites].concat(), "cheaper than node 1");
 }
 
-/// `for (i = 0; i < n; i++)` with a branch in it: the turns are added up in front of the loop where that is cheaper than counting them.
+/// `for (i = 0; i < n; i++)` with a branch in it: the turns are added up in front of the
+/// loop where that is cheaper than counting them.
 #[test]
 fn the_turns_of_a_loop_are_counted_in_front_of_it() {
     let cfg = graph(5, vec![edge(X, 0), edge(0, 1), edge(1, 2), edge(1, 3), edge(2, 3), edge(3, 1), edge(3, 4), edge(4, X)]);

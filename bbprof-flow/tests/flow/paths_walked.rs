@@ -313,7 +313,8 @@ fn a_missing_step_is_noticed() {
     assert!(mutants > 200 && noticed * 100 >= mutants * 97, "{noticed} of {mutants}");
 }
 
-/// 50,000 blocks and very many paths: how long it takes is printed, and asserted nowhere; that it ends without deep recursion is the test.
+/// 50,000 blocks and very many paths: how long it takes is printed, and asserted nowhere;
+/// that it ends without deep recursion is the test.
 #[test]
 fn large_functions() {
     let num_nodes = 50_000;

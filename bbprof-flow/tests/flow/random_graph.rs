@@ -1,4 +1,5 @@
-//! Random graphs: irreducible, with self-loops, parallel edges, unreachable nodes, no exit, indirect jumps and calls that may not return.
+//! Random graphs: irreducible, with self-loops, parallel edges, unreachable nodes, no
+//! exit, indirect jumps and calls that may not return.
 
 use crate::notation::{X, edge, indirect, vanish};
 use bbprof_flow::{Cfg, CountedLoop, EdgeId, Endpoint, FlowEdge, Split, Splitting, Weights};

@@ -1,7 +1,7 @@
 //! What counters determine, by linear algebra: the slow oracle for small graphs.
 //!
-//! A quantity is determined exactly when adding its unit row to the equations and counters does not raise the rank. Network matrices have the
-//! same rank over every field, so arithmetic modulo a prime is exact.
+//! A quantity is determined exactly when adding its unit row to the equations and counters does not raise the rank. Network
+//! matrices have the same rank over every field, so arithmetic modulo a prime is exact.
 
 use bbprof_flow::{Cfg, CounterPlan, CounterSite, Determined, Endpoint};
 

@@ -33,7 +33,8 @@ impl Walked {
         Self { nodes: vec![0; cfg.num_nodes()], edges: vec![0; cfg.num_edges()] }
     }
 
-    /// One activation along these nodes from X, ending by a return or, failing that, by vanishing. Takes the first of parallel edges.
+    /// One activation along these nodes from X, ending by a return or, failing that, by
+    /// vanishing. Takes the first of parallel edges.
     pub(crate) fn along(cfg: &Cfg, path: &[u32]) -> Self {
         let mut walked = Self::nothing(cfg);
         let ends = path.iter().map(|node| Endpoint::Node(NodeId::new(*node))).chain([Endpoint::X]);

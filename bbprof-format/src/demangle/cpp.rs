@@ -16,8 +16,9 @@ fn plainly(symbol: &str) -> Option<String> {
     Symbol::new(symbol).ok()?.demangle().ok()
 }
 
-/// Templates tell the type of their result in front of their parameters', but constructors, which have none. The crate passes by the first type all the same, so that
-/// `S<int>(int*)` and `S<int>(long*)` were both `S<int>()`: this is the symbol with a type to be passed by.
+/// Templates tell the type of their result in front of their parameters', but constructors, which have none.
+/// The crate passes by the first type all the same, so that `S<int>(int*)` and `S<int>(long*)` were both
+/// `S<int>()`: this is the symbol with a type to be passed by.
 fn with_result_of_constructor(symbol: &str) -> Option<String> {
     // What is local to a function has that function's symbol in front.
     let encoding = symbol.strip_prefix("_Z")?.trim_start_matches('Z');

@@ -95,7 +95,8 @@ pub enum Linkage {
     Internal,
     /// Copies in many modules, of which the linker keeps one (C++ inline functions and templates).
     Comdat,
-    /// One definition in the image, which other images do not see (`-fvisibility=hidden`); they may have a function of the same name.
+    /// One definition in the image, which other images do not see
+    /// (`-fvisibility=hidden`); they may have a function of the same name.
     Hidden,
 }
 
@@ -145,14 +146,15 @@ pub struct Function {
     pub check_sites: Vec<Site>,
     /// Blocks, rising, of loops whose planned counters stand in registers while they run, and reach memory where they are left.
     pub register_blocks: Vec<u32>,
-    /// Its paths, in mode [`CounterMode::Paths`]; their counters, by path number, are in the place of the planned ones unless they are hashed.
+    /// Its paths, in mode [`CounterMode::Paths`]; their counters, by path number, are in
+    /// the place of the planned ones unless they are hashed.
     pub paths: Option<Paths>,
 }
 
 /// The limits of a function's paths that can be asked for.
 pub const PATH_LIMITS: RangeInclusive<u64> = 1..=PathNumbering::MOST_PATHS;
-/// The lengths of arrays of path counters that can be asked for: up to 8 MiB of counters for one function in each thread. A guess at what
-/// nobody wants more of.
+/// The lengths of arrays of path counters that can be asked for: up to 8 MiB of counters for one
+/// function in each thread. A guess at what nobody wants more of.
 pub const PATH_ARRAYS: RangeInclusive<u64> = 0..=1 << 20;
 
 /// What tells the paths of a function, and their numbers, from its graph and the weights of its edges.
@@ -162,11 +164,11 @@ pub struct Paths {
     pub num_paths: u64,
     /// How many of them are counted: the first ones. The others are obvious: counters at sites tell how often these were taken.
     pub num_counted: u64,
-    /// Whether they are counted in hash tables, being more than an array holds. The function's one path counter then counts executions of
-    /// paths that were not recorded, and its place stands for the function in the tables.
+    /// Whether they are counted in hash tables, being more than an array holds. The function's one path counter then counts
+    /// executions of paths that were not recorded, and its place stands for the function in the tables.
     pub hashed: bool,
-    /// The cut edges, rising: those that close a cycle, those around loops whose paths are obvious then, and those without which there would be
-    /// too many paths.
+    /// The cut edges, rising: those that close a cycle, those around loops whose paths are obvious then,
+    /// and those without which there would be too many paths.
     pub cuts: Vec<u32>,
 }
 

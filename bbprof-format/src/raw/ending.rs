@@ -12,14 +12,16 @@ pub struct Ending {
     pub live_threads: u32,
     /// At the last look all other threads waited in system calls that may end by themselves; `live_threads` is 0 then.
     pub waits: Option<Waits>,
-    /// How many activations signal handlers, or cancellations, had interrupted that did not return to them until the fate was recorded, as far as the runtime saw.
+    /// How many activations signal handlers, or cancellations, had interrupted that did not return to them
+    /// until the fate was recorded, as far as the runtime saw.
     pub interrupted: u32,
     /// How many times `bbprof_reset` was called: the counts are those since the last.
     pub resets: u32,
-    /// At the last reset, or at the fork that made the process: other threads alive, and activations that handlers had interrupted. At
-    /// most 65,535 each.
+    /// At the last reset, or at the fork that made the process: other threads alive, and
+    /// activations that handlers had interrupted. At most 65,535 each.
     pub at_reset: (u16, u16),
-    /// How many processes that were forked from this one, or from such a child, could not begin a profile: what they counted is lost.
+    /// How many processes that were forked from this one, or from such a child, could not
+    /// begin a profile: what they counted is lost.
     pub lost_children: u32,
     /// Why counts were in memory that may be missing here.
     pub in_memory: InMemory,
@@ -27,7 +29,8 @@ pub struct Ending {
     pub notes: Vec<String>,
 }
 
-/// Why a process counted in memory alone. Where an end was seen, and all was brought to the file by it, there is no more to say of that.
+/// Why a process counted in memory alone. Where an end was seen, and all was brought to
+/// the file by it, there is no more to say of that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct InMemory {
     /// The file could not grow.

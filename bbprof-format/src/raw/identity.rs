@@ -63,8 +63,8 @@ impl Identity {
         self.pid == parent_pid && self.begun_ns <= other.begun_ns && self.start_ticks <= other.start_ticks
     }
 
-    /// When a run that this one may have started was made, at the latest, in nanoseconds since 1970: its file is begun behind that, and by
-    /// clock ticks it is so much younger than this one's process, whose own file was begun behind its start.
+    /// When a run that this one may have started was made, at the latest, in nanoseconds since 1970: its file is begun behind that,
+    /// and by clock ticks it is so much younger than this one's process, whose own file was begun behind its start.
     #[must_use]
     pub fn had_made_by_ns(self, child: Self) -> u64 {
         if self.start_ticks == 0 || child.start_ticks == 0 {

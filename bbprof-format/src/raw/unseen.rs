@@ -1,4 +1,5 @@
-//! Profiles of processes of which the runtime saw no end, for who saw it: the parent learns which signal it was, the process cannot.
+//! Profiles of processes of which the runtime saw no end, for who saw it: the parent
+//! learns which signal it was, the process cannot.
 
 use super::checksum::{guarded, unguard};
 use super::endings::fate_word;

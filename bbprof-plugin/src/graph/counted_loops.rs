@@ -5,9 +5,10 @@ use crate::view;
 use bbprof_flow::EdgeId;
 use bbprof_format::manifest::{Edge, EdgeKind};
 
-/// Compilers guess 31 turns of a loop of which they know nothing, and many loops have two: of zstd's, which copy 16 bytes a turn, for
-/// example. Where the number has to be worked out, estimated turns count for so much less. Measured on zstd at -O2 (clang 22.1.8,
-/// valgrind 3.19), instructions instrumented / plain: 1.015 without counted loops; 1.022 for 2, 1.028 for 4, 1.015 for 8 and 16.
+/// Compilers guess 31 turns of a loop of which they know nothing, and many loops have two: of zstd's, which copy
+/// 16 bytes a turn, for example. Where the number has to be worked out, estimated turns count for so much less.
+/// Measured on zstd at -O2 (clang 22.1.8, valgrind 3.19), instructions instrumented / plain: 1.015 without
+/// counted loops; 1.022 for 2, 1.028 for 4, 1.015 for 8 and 16.
 const DOUBT: u64 = 8;
 
 /// A loop whose turns are known in front of it.

@@ -1,8 +1,8 @@
-//! Endless loops: nodes from which control cannot leave the function. Who executes them can only be cut off there, by the end of the
-//! process or of the thread, or by a signal handler that jumps away.
+//! Endless loops: nodes from which control cannot leave the function. Who executes them can only be cut off there, by the end of
+//! the process or of the thread, or by a signal handler that jumps away.
 //!
-//! Conservation alone would say that such a loop is never entered: nothing flows out of it. So one node of each loop gets a `Vanish` edge,
-//! on which activations leave that are still running when the counts are read.
+//! Conservation alone would say that such a loop is never entered: nothing flows out of it. So one node of each loop gets a
+//! `Vanish` edge, on which activations leave that are still running when the counts are read.
 
 use crate::view;
 use bbprof_format::manifest::{Edge, EdgeKind};

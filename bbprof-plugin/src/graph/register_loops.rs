@@ -1,12 +1,13 @@
 //! Which counters have a register of their loop: for themselves, or in their address.
 //!
-//! An increment of memory that waits for the one of the turn before takes some five cycles, more than a whole turn of a tight loop. In a register
-//! it takes one, and none at all where the compiler finds another variable of the loop that tells the same. But whoever is killed
-//! in the loop loses its turns, and each entry costs two instructions more: so it has to be asked for.
+//! An increment of memory that waits for the one of the turn before takes some five cycles, more than a whole turn of a tight loop.
+//! In a register it takes one, and none at all where the compiler finds another variable of the loop that tells the same. But
+//! whoever is killed in the loop loses its turns, and each entry costs two instructions more: so it has to be asked for.
 //!
-//! Some processors (AMD's Zen 5 was tried) also hand a value that was just stored to the load behind it at once, but not where the address is a bare
-//! number, as that of a thread-local counter is. With a register in the address, though it is zero, they do. That costs nothing but
-//! one instruction at each entry. Calls do no harm, since the counters are in memory: the register is set anew behind those that a turn may make.
+//! Some processors (AMD's Zen 5 was tried) also hand a value that was just stored to the load behind it at once, but not
+//! where the address is a bare number, as that of a thread-local counter is. With a register in the address, though it is
+//! zero, they do. That costs nothing but one instruction at each entry. Calls do no harm, since the counters are in memory:
+//! the register is set anew behind those that a turn may make.
 
 use super::Graph;
 use crate::view::{self, TightLoop};
@@ -17,7 +18,8 @@ use std::collections::HashSet;
 /// Which loops are tight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tight {
-    /// Instructions, in all blocks of a loop without calls and of the loops in it. In longer loops other work hides the time of an increment.
+    /// Instructions, in all blocks of a loop without calls and of the loops in it. In
+    /// longer loops other work hides the time of an increment.
     largest: u32,
     /// If they go through memory by chunks: such loops are made to have few turns.
     largest_of_chunks: u32,
@@ -31,12 +33,14 @@ pub(crate) struct Tight {
 /// Those that keep counters in registers: more of them would need the registers of the loop itself.
 pub(crate) const COUNTERS: Tight =
     Tight { largest: 20, largest_of_chunks: 20, largest_in_giants: 20, largest_shortest: 0, most_counters: 3 };
-/// Those that keep a register for addresses. In five cycles a processor that executes six or eight instructions in each has done with a loop of some thirty.
+/// Those that keep a register for addresses. In five cycles a processor that executes six or eight
+/// instructions in each has done with a loop of some thirty.
 pub(crate) const ADDRESSES: Tight =
     Tight { largest: 32, largest_of_chunks: 32, largest_in_giants: 20, largest_shortest: 12, most_counters: usize::MAX };
-/// And where turns are estimated. Loops of two turns pay for an instruction at each entry, and most of those take chunks. Instructions of SQLite and
-/// zstd, of the plain build's (clang 22.1.8 at -O2, valgrind 3.19): with up to 20 instructions, chunks and giants or not, 1.049 and 1.028; with 40, but 6
-/// where they take chunks, 1.051 and 1.002; and with 16 in giants, 1.042 and 1.002.
+/// And where turns are estimated. Loops of two turns pay for an instruction at each entry, and most of those
+/// take chunks. Instructions of SQLite and zstd, of the plain build's (clang 22.1.8 at -O2, valgrind 3.19): with
+/// up to 20 instructions, chunks and giants or not, 1.049 and 1.028; with 40, but 6 where they take chunks,
+/// 1.051 and 1.002; and with 16 in giants, 1.042 and 1.002.
 pub(crate) const ADDRESSES_BY_ESTIMATE: Tight = Tight { largest_of_chunks: 6, largest_in_giants: 16, ..ADDRESSES };
 
 impl Tight {
@@ -51,9 +55,10 @@ impl Tight {
 /// Increments of one counter an entry, measured or estimated, from which on a loop is worth more instructions at its entry.
 const LEAST_INCREMENTS: u64 = 8;
 
-/// For each of these counters, the loop of the view (position + 1) that has a register for it, or 0: the outermost that is tight. Where a loop in another one set the
-/// register anew each time it is entered, processors would wait as they do without: the bench's kernel `scan`, whose inner loop turns six times an entry, takes 1.05 of the
-/// plain build's time with one register for both loops, and 1.28 with one for the inner alone (Zen 5).
+/// For each of these counters, the loop of the view (position + 1) that has a register for it, or 0: the outermost that is tight.
+/// Where a loop in another one set the register anew each time it is entered, processors would wait as they do without: the
+/// bench's kernel `scan`, whose inner loop turns six times an entry, takes 1.05 of the plain build's time with one register for
+/// both loops, and 1.28 with one for the inner alone (Zen 5).
 pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterSite], tight: Tight) -> Vec<u32> {
     let nodes = &graph.nodes;
     let mut chosen = vec![0; sites.len()];

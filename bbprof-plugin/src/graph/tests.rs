@@ -5,7 +5,8 @@ use super::*;
 use crate::view::{Block, Call, Function, Successor};
 use bbprof_flow::{CounterSite, EdgeId, NodeId};
 
-/// A function whose blocks are (number of instructions, terminator, successors), with these calls: (block, position, flags, callee + 1).
+/// A function whose blocks are (number of instructions, terminator, successors), with
+/// these calls: (block, position, flags, callee + 1).
 struct Sample {
     blocks: Vec<Block>,
     calls: Vec<Call>,
@@ -208,7 +209,8 @@ fn each_last_endless_loop_vanishes_once() {
     assert_eq!(from, [Some(1), Some(2)]);
 }
 
-/// As many as generated code may have, of asserts that end in an endless loop: looking through the whole graph for each would take minutes.
+/// As many as generated code may have, of asserts that end in an endless loop: looking
+/// through the whole graph for each would take minutes.
 #[test]
 fn many_endless_loops_vanish() {
     const LOOPS: u32 = 50_000;
@@ -307,7 +309,8 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     assert_eq!(in_giant(7, 1, ADDRESSES_BY_ESTIMATE), [0; 4]);
 }
 
-/// Blocks 0, then 1 and 4 in a loop around the loop of 2 and 3, then 5: the outer as a whole, what is its own, and the inner. The outer turns twice an entry, the inner ten times.
+/// Blocks 0, then 1 and 4 in a loop around the loop of 2 and 3, then 5: the outer as a whole, what is its own, and the
+/// inner. The outer turns twice an entry, the inner ten times.
 fn loop_around_a_loop(instructions_of_both: u32) -> Sample {
     let mut sample = Sample::new(
         &[

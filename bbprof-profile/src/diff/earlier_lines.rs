@@ -1,8 +1,9 @@
 //! How often an earlier profile arrived at the lines of a function, by the lines that they have now.
 //!
-//! Where the function has the same code in both, the earlier counts are put on the blocks as they are now: lines may have moved,
-//! blocks have not. Otherwise a function of the source within it (its own code, or one that is inlined) is taken line by line where it has
-//! code on the same lines in both, from its first line on. Where neither holds nothing says which line was which, and there is no count.
+//! Where the function has the same code in both, the earlier counts are put on the blocks as they are now: lines may
+//! have moved, blocks have not. Otherwise a function of the source within it (its own code, or one that is inlined)
+//! is taken line by line where it has code on the same lines in both, from its first line on. Where neither holds
+//! nothing says which line was which, and there is no count.
 
 use crate::view::FunctionView;
 use crate::{FileId, LineTable};

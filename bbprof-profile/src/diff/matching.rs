@@ -1,7 +1,9 @@
-//! Which function of one profile is which of the other: by its place in one build, by linker symbol, then by shape, then by file and name.
+//! Which function of one profile is which of the other: by its place in one build, by
+//! linker symbol, then by shape, then by file and name.
 //!
-//! Symbols change between builds (Rust's carry a hash of the crate and its options), names can be shared (static functions, instantiations whose
-//! symbols do not tell types). What one rule leaves over goes to the next; what is left in the end is new or vanished.
+//! Symbols change between builds (Rust's carry a hash of the crate and its options), names can be
+//! shared (static functions, instantiations whose symbols do not tell types). What one rule leaves over
+//! goes to the next; what is left in the end is new or vanished.
 
 use crate::Profile;
 use crate::view::FunctionView;

@@ -1,8 +1,9 @@
 //! Source functions whose places changed: inlined where they were not, or no longer.
 //!
-//! For each source function, instructions that arrived in functions of the program where it had no code before, and those that it runs more often where it
-//! had, are paired with those that left and those that it runs less often: what is in both sums has moved. What remains is no move: the function
-//! was executed more or less often in all (*ran*), its copies have other lengths than before (*code*), or it is in one of the profiles only.
+//! For each source function, instructions that arrived in functions of the program where it had no code before, and those that it
+//! runs more often where it had, are paired with those that left and those that it runs less often: what is in both sums has
+//! moved. What remains is no move: the function was executed more or less often in all (*ran*), its copies have other lengths
+//! than before (*code*), or it is in one of the profiles only.
 
 use super::cells::Work;
 use super::{FunctionDiff, scaled};

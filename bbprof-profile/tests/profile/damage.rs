@@ -40,7 +40,8 @@ fn arrays_outside_their_bank_are_refused() {
     assert!(matches!(run.profile(), Err(ProfileError::Module { .. })));
 }
 
-/// Each change makes an index point nowhere, or a number too large; the checksum is right, so only the proof of the module can tell.
+/// Each change makes an index point nowhere, or a number too large; the checksum is
+/// right, so only the proof of the module can tell.
 #[test]
 fn manifests_that_cannot_be_right_are_refused() {
     type Change = fn(&mut ModuleMaker);

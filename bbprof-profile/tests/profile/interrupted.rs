@@ -3,7 +3,8 @@
 use super::support::*;
 use bbprof_profile::{CounterMode, Linkage};
 
-/// `main` is in its call of `f`, which is stopped for ever behind each edge in turn; `idle` was entered by calls alone, and waits in none.
+/// `main` is in its call of `f`, which is stopped for ever behind each edge in turn;
+/// `idle` was entered by calls alone, and waits in none.
 fn stopped_behind(edges: &[usize]) -> Run {
     let mut maker = ModuleMaker::new("a.c", CounterMode::Edges);
     let f = loop_with_branch(&mut maker, "f", Linkage::External);

@@ -247,7 +247,8 @@ impl Run {
         }
     }
 
-    /// Counts a path by its edges, `times` times, as code that counts paths would: a path that ends in a call, for all who reach the call.
+    /// Counts a path by its edges, `times` times, as code that counts paths would: a path
+    /// that ends in a call, for all who reach the call.
     pub(crate) fn count_path(&mut self, maker: &ModuleMaker, function: usize, edges: &[usize], times: u64) {
         // Where its edges tell of it.
         self.walk(maker, function, edges, times);

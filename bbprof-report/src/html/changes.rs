@@ -1,4 +1,5 @@
-//! What changed since an earlier profile, for the page: the sums, a row for each function that changed, and what blocks and lines counted.
+//! What changed since an earlier profile, for the page: the sums, a row for each function
+//! that changed, and what blocks and lines counted.
 
 use super::Earlier;
 use super::count::{Count, Signed};

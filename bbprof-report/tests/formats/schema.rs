@@ -1,5 +1,5 @@
-//! Checks a value against the part of JSON Schema that our schemas and that of speedscope use; any other keyword is a failure of the
-//! test.
+//! Checks a value against the part of JSON Schema that our schemas and that of speedscope
+//! use; any other keyword is a failure of the test.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-/* record.h: what the shim's generated object defines, written by hand: NUM_TLS thread-local and NUM_GLOBAL global counters, and a build id that begins with
-   the byte BUILD_ID. */
+/* record.h: what the shim's generated object defines, written by hand: NUM_TLS thread-local and NUM_GLOBAL global counters, and a
+ * build id that begins with the byte BUILD_ID. */
 #include "bbprof_abi.h"
 
 #ifndef FLAGS

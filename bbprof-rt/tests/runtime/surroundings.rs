@@ -136,8 +136,8 @@ fn periodic_dumps() {
     }
 }
 
-/// Who dumps is none of the program's threads, and the only one of these may be in the middle of a block, in a child, too; but not where it waits in one system
-/// call all the while, as it does for most of eight dumps.
+/// Who dumps is none of the program's threads, and the only one of these may be in the middle of a block, in a child, too; but not
+/// where it waits in one system call all the while, as it does for most of eight dumps.
 #[test]
 fn a_periodic_dump_tells_of_the_only_thread() {
     let others_alive = |how: &str, numbers: std::ops::RangeInclusive<u32>| -> Vec<u32> {
@@ -224,8 +224,8 @@ fn closed_stderr() {
     assert_eq!((run.status.code(), run.stderr.as_str()), (Some(42), ""));
 }
 
-/// Wherever the file cannot grow any more, for counters or for the entry that names them, no thread's counts are missing; where there was no room for an entry, the
-/// last of its log says that more was to be said.
+/// Wherever the file cannot grow any more, for counters or for the entry that names them, no thread's counts are missing; where
+/// there was no room for an entry, the last of its log says that more was to be said.
 #[test]
 fn a_file_that_is_full_at_any_entry() {
     let first = 4096 + 8192 + 8192;

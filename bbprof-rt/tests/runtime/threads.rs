@@ -41,7 +41,8 @@ fn ten_thousand_short_threads() {
     }
 }
 
-/// Pages of their stacks are put aside while the counters are mapped there, and come back: those of some threads, if many are there at once.
+/// Pages of their stacks are put aside while the counters are mapped there, and come
+/// back: those of some threads, if many are there at once.
 #[test]
 fn threads_with_many_counters() {
     for link in Link::ALL {
@@ -120,7 +121,8 @@ fn detached_threads_alive_at_exit() {
     }
 }
 
-/// 64 KiB of stack, and up to 800 KB of counters: libc takes the counters out of the stack, the program must not feel it. Nor what their alignment wastes.
+/// 64 KiB of stack, and up to 800 KB of counters: libc takes the counters out of the stack, the
+/// program must not feel it. Nor what their alignment wastes.
 #[test]
 fn stacks_keep_their_size() {
     for (link, counters) in Link::ALL.into_iter().flat_map(|link| [8, 513, 100_000].map(|counters| (link, counters))) {

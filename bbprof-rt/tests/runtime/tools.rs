@@ -56,8 +56,8 @@ fn valgrind() {
     }
 }
 
-/// helgrind, once it knows the runtime's lock, finds nothing in its code: threads of all kinds, dumps, resets, forks, a library loaded again and
-/// again. More of it, which takes a minute, in the long suite.
+/// helgrind, once it knows the runtime's lock, finds nothing in its code: threads of all kinds, dumps, resets, forks, a library
+/// loaded again and again. More of it, which takes a minute, in the long suite.
 #[test]
 fn helgrind() {
     let [program, library] = annotated_program_and_library();

@@ -1,4 +1,5 @@
-//! Long options may be abbreviated: GNU ld takes every beginning of a name that no other name shares. (Other linkers take whole names only.)
+//! Long options may be abbreviated: GNU ld takes every beginning of a name that no other
+//! name shares. (Other linkers take whole names only.)
 
 /// Its long options, of all versions up to 2.46, without those that only Windows' formats have; a space between two.
 const NAMES: &str = "
@@ -28,7 +29,8 @@ const NAMES: &str = "
 /// Those which need both dashes, as one would be `-o` or `-n` with a value. They are looked at last.
 const WITH_TWO_DASHES: &str = "no-omagic omagic output";
 
-/// The whole name of an option, or the name as it is: of what no option begins with, and of what several do (the linker refuses that).
+/// The whole name of an option, or the name as it is: of what no option begins with, and
+/// of what several do (the linker refuses that).
 pub(super) fn completed(name: &str, has_two_dashes: bool) -> &str {
     // With one dash these are `-l` and `-o`, for most linkers.
     if !has_two_dashes && name.starts_with(['l', 'o']) {

@@ -1,4 +1,5 @@
-//! Everything that can be on a link line: archives of all kinds, libraries, scripts, `@file`s, `-r`; and what the linker leaves out.
+//! Everything that can be on a link line: archives of all kinds, libraries, scripts,
+//! `@file`s, `-r`; and what the linker leaves out.
 
 use crate::support::module::TestModule;
 use crate::support::{CLANG, LINKERS, Workshop, successful};

@@ -1,4 +1,5 @@
-/* runtime.c: does what its first argument says, as often as the second says: what the runtime does then is all that differs between builds. */
+/* runtime.c: does what its first argument says, as often as the second says: what the
+ * runtime does then is all that differs between builds. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

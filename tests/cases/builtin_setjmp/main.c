@@ -1,5 +1,5 @@
-// __builtin_setjmp, by which Ruby jumps: no register but those of the frame survives it, nor does all that the frame holds. The variables that nobody
-// looks at fill the registers.
+// __builtin_setjmp, by which Ruby jumps: no register but those of the frame survives it, nor does all that the frame
+// holds. The variables that nobody looks at fill the registers.
 #include <stdio.h>
 
 static unsigned long tally_attempt, tally_odd, tally_maybe_jump;

@@ -1,4 +1,5 @@
-// exit in the middle of loops, four activations deep, with destructors that run afterwards; and within tail calls, which have no code behind them.
+// exit in the middle of loops, four activations deep, with destructors that run
+// afterwards; and within tail calls, which have no code behind them.
 //@ exit: 42
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-// Threads that open and close a library, make threads and fork, all at once, while handlers of forks wait for a lock that the others have at times.
-// `storm LIBRARY OTHER SECONDS`: says how often each function was called in the process, and how many children called `work` twice.
+// Threads that open and close a library, make threads and fork, all at once, while handlers of forks wait for
+// a lock that the others have at times. `storm LIBRARY OTHER SECONDS`: says how often each function was called
+// in the process, and how many children called `work` twice.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

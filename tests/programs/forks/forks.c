@@ -1,5 +1,5 @@
-/* forks.c: a timer's handler forks, wherever that strikes; the child returns from the handler, goes on with what was interrupted, and ends.
- * See truth.h for what all of them tell. */
+/* forks.c: a timer's handler forks, wherever that strikes; the child returns from the handler, goes on with what was
+ * interrupted, and ends. See truth.h for what all of them tell. */
 #define TRUTH_MAIN
 #include "../fates/truth.h"
 

@@ -1,4 +1,5 @@
-// Hashed paths of one thread after another, and of vfork's child. PART: the function that is compiled as for a shared library, and so has its counters elsewhere.
+// Hashed paths of one thread after another, and of vfork's child. PART: the function that is compiled
+// as for a shared library, and so has its counters elsewhere.
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
-// Takes paths of which no two are alike until a signal handler ends it: most of its time it is where the runtime makes room for a path.
+// Takes paths of which no two are alike until a signal handler ends it: most of its time
+// it is where the runtime makes room for a path.
 #include <signal.h>
 #include <unistd.h>
 

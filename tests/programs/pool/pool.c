@@ -1,4 +1,5 @@
-/* pool.c: a test runner's children. Arguments: how many, how they end, and `one` for one after the other. Each does the same work, on a way of its own. */
+/* pool.c: a test runner's children. Arguments: how many, how they end, and `one` for one
+ * after the other. Each does the same work, on a way of its own. */
 #include <bbprof.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
-//! rustc's units are optimised together (thin LTO): `area` is local to its own and called from another, which gives it another name.
+//! rustc's units are optimised together (thin LTO): `area` is local to its own and called
+//! from another, which gives it another name.
 
 #[inline(never)]
 fn keep<T>(value: T, number: usize) -> Vec<Option<T>> {

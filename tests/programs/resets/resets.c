@@ -1,4 +1,5 @@
-/* resets.c: what is counted between a reset and a dump, in the middle of loops and calls; with an argument, while a thread counts. */
+/* resets.c: what is counted between a reset and a dump, in the middle of loops and calls; with an argument, while a thread
+ * counts. */
 #include "bbprof.h"
 
 #include <pthread.h>

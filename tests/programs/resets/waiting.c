@@ -1,5 +1,5 @@
-/* waiting.c: dumps and resets while other threads wait in system calls of all kinds; with an argument, one of them in a handler that interrupted
- * a loop. */
+/* waiting.c: dumps and resets while other threads wait in system calls of all kinds; with an
+ * argument, one of them in a handler that interrupted a loop. */
 #include "bbprof.h"
 
 #include <poll.h>

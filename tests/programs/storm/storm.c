@@ -1,5 +1,5 @@
-/* storm.c: all at once: threads by the hundred, forks, a library loaded and unloaded (its path is the argument), dumps, and a timer whose handler counts
- * wherever it strikes. Tells, for each of its processes: id, entries of step, part and handler. */
+/* storm.c: all at once: threads by the hundred, forks, a library loaded and unloaded (its path is the argument), dumps, and a timer
+ * whose handler counts wherever it strikes. Tells, for each of its processes: id, entries of step, part and handler. */
 #include <bbprof.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -77,8 +77,9 @@ static void *counts_in_part(void *part) {
     sink += ((unsigned (*)(unsigned))part)(i);
   return NULL;
 }
-/* How many threads are in dlopen or dlclose. In a child that was forked meanwhile glibc (2.36) may have listed the thread-local storage of a library whose
- * loading nobody goes on with: then its pthread_create ends the child by an assertion, also in plain programs with such libraries. */
+/* How many threads are in dlopen or dlclose. In a child that was forked meanwhile glibc (2.36) may have listed the
+ * thread-local storage of a library whose loading nobody goes on with: then its pthread_create ends the child by
+ * an assertion, also in plain programs with such libraries. */
 static unsigned loading;
 static void *load(const char *path) {
   __atomic_fetch_add(&loading, 1, __ATOMIC_SEQ_CST);

@@ -1,4 +1,5 @@
-//! Allocators are trusted to return, as the compiler trusts C's `malloc`: no counter stands behind a call of one. Where one does not return after all, `verify` says so.
+//! Allocators are trusted to return, as the compiler trusts C's `malloc`: no counter stands behind a call of
+//! one. Where one does not return after all, `verify` says so.
 
 use bbprof_tests::{Cargo, Run, Sandbox, tool};
 use std::path::Path;

@@ -521,7 +521,8 @@ fn settings_of_the_compiler_driver() {
     assert!(refused.stderr.contains("bbprof.toml") && refused.stderr.contains("counter"), "{}", refused.stderr);
 }
 
-/// `-v` says what clang does, and clang does it all the same; what `-Xlinker` and `-Xclang` hand on is not for the driver. `-B` says where linkers are.
+/// `-v` says what clang does, and clang does it all the same; what `-Xlinker` and `-Xclang`
+/// hand on is not for the driver. `-B` says where linkers are.
 #[test]
 fn words_that_only_look_like_questions() {
     let sandbox = Sandbox::new("verbose");

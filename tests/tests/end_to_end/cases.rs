@@ -36,7 +36,8 @@ fn library_storage_counts_the_same() {
     }
 }
 
-/// A signal handler that counts there, too, would take away what another increment has just added, if that were a load, an addition and a store.
+/// A signal handler that counts there, too, would take away what another increment has
+/// just added, if that were a load, an addition and a store.
 #[test]
 fn counters_are_one_instruction_without_a_lock() {
     let source = |case: &str| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(case).join("main.c");
@@ -147,7 +148,8 @@ fn counters_of_tight_loops_have_a_register_in_their_address() {
             clear(bytes, 999, count); mix(numbers, 999, count); copy(bytes, (char *)numbers, 900, count); return (int)(sum(nodes) + left - 1000);
         }";
     std::fs::write(sandbox.join("tight.c"), program).unwrap();
-    // Turns are a guess; `copy` goes by eight bytes a turn that need not be a number, as loops of few turns do. `marks` can turn without a call. The three of `lines`, a loop in another, have one.
+    // Turns are a guess; `copy` goes by eight bytes a turn that need not be a number, as loops of few turns do. `marks` can turn
+    // without a call. The three of `lines`, a loop in another, have one.
     assert_eq!(counters_with_a_base(&sandbox, &[]), 8);
     for without in ["--bbprof-without=bases", "-fPIC", "--bbprof-storage=shared", "--bbprof-counters=blocks", "-O0"] {
         assert_eq!(counters_with_a_base(&sandbox, &[without]), 0, "{without}");

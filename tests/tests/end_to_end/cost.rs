@@ -1,4 +1,5 @@
-//! What counting costs, in instructions: they repeat from run to run, so a bound on them can be a test. Times are the bench's business.
+//! What counting costs, in instructions: they repeat from run to run, so a bound on them
+//! can be a test. Times are the bench's business.
 
 use bbprof_tests::{CProgram, Run, Sandbox, calm_lua, is_long, lua, sqlite, tool, zstd};
 use std::path::Path;
@@ -13,8 +14,8 @@ fn instructions(compiler: &Path, options: &[&str], program: &CProgram, sandbox: 
     count.unwrap_or_else(|| panic!("callgrind gave no count: {}", outcome.stderr))
 }
 
-/// Executed instructions of the profiled program, as ratios to those of the plain one, stay within these bounds; and those by edges below those of a counter in
-/// every block.
+/// Executed instructions of the profiled program, as ratios to those of the plain one, stay within these bounds;
+/// and those by edges below those of a counter in every block.
 fn costs_at_most(program: &CProgram, by_edges: f64, by_paths: f64) {
     let sandbox = Sandbox::new("cost");
     let plain = instructions("clang-22".as_ref(), &[], program, &sandbox, "plain");
@@ -68,8 +69,9 @@ fn code_for_shared_libraries_stays_within_its_bound() {
     assert!(ratio <= 1.18, "{ratio:.4}");
 }
 
-/// Tight loops are the worst that paths can meet: nothing but the loop counts. What paths cost beyond the plain build is at most twice what edges do, but for a
-/// hundredth of the program's own instructions, which the runtime may take at the end of a short run.
+/// Tight loops are the worst that paths can meet: nothing but the loop counts. What paths cost beyond
+/// the plain build is at most twice what edges do, but for a hundredth of the program's own
+/// instructions, which the runtime may take at the end of a short run.
 #[test]
 fn paths_of_kernels_stay_within_their_bounds() {
     let quick = [("hash", "1000"), ("classify", "1000")];
@@ -103,7 +105,8 @@ fn a_start_and_an_end_stay_within_their_bound() {
     assert!(more <= 150_000.0, "{more} instructions more");
 }
 
-/// A register in the addresses of a loop's counters costs an instruction at each entry of it, also where the loop follows another one at once.
+/// A register in the addresses of a loop's counters costs an instruction at each entry of
+/// it, also where the loop follows another one at once.
 #[test]
 fn registers_in_addresses_cost_nothing_in_a_turn() {
     let (sandbox, list) = (Sandbox::new("cost"), kernel("list", "500"));

@@ -107,8 +107,8 @@ fn calls(text: &str, object_end: &str) -> BTreeMap<(String, String), u64> {
     calls
 }
 
-/// Our direct calls against the calls that valgrind saw in the plain program: who called whom how often. Valgrind also has calls through
-/// pointers, and a direct call cannot be more frequent than all.
+/// Our direct calls against the calls that valgrind saw in the plain program: who called whom how often. Valgrind also has calls
+/// through pointers, and a direct call cannot be more frequent than all.
 #[test]
 fn calls_are_those_that_valgrind_sees() {
     let sandbox = Sandbox::new("calls");
@@ -229,8 +229,8 @@ fn rust_and_cpp_names_survive() {
     }
 }
 
-/// By another checker than the unit tests', with the schema that the package has now; needs the network and npm, so it is among the long
-/// tests.
+/// By another checker than the unit tests', with the schema that the package has now;
+/// needs the network and npm, so it is among the long tests.
 #[test]
 fn speedscope_follows_its_schema() {
     if !is_long() {

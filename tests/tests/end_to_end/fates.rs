@@ -215,7 +215,8 @@ fn with_musl() {
     }
 }
 
-/// The scenario as musl plays it, whose `exit` tells nobody its code, and whose `pthread_join` waits for the process alone, not for the kernel.
+/// The scenario as musl plays it, whose `exit` tells nobody its code, and whose
+/// `pthread_join` waits for the process alone, not for the kernel.
 fn by_musl(scenario: &Scenario) -> Option<Scenario> {
     if WITHOUT_MUSL.contains(&scenario.name) {
         return None;
@@ -230,8 +231,8 @@ fn by_musl(scenario: &Scenario) -> Option<Scenario> {
     Some(Scenario { processes: scenario.processes.iter().map(said).collect::<Vec<_>>().leak(), ..*scenario })
 }
 
-/// What the plain program does not come to the end of with musl, either; what only glibc has, whose `quick_exit` alone tells when its handlers are done,
-/// and which alone gives a thread's stack to another one; and musl's `daemon` forks once more.
+/// What the plain program does not come to the end of with musl, either; what only glibc has, whose `quick_exit` alone tells when
+/// its handlers are done, and which alone gives a thread's stack to another one; and musl's `daemon` forks once more.
 const WITHOUT_MUSL: [&str; 10] = [
     "refused_memory",
     "thread_comes_to_rest_quickly",

@@ -1,9 +1,10 @@
-//! A thread's first count in a shared library, where the function asks the runtime for counters: the function, and who walks the stack
-//! meanwhile, see nothing of it.
+//! A thread's first count in a shared library, where the function asks the runtime for counters: the
+//! function, and who walks the stack meanwhile, see nothing of it.
 
 use bbprof_tests::{Exported, ProfiledRun, Run, Sandbox, tool};
 
-/// Walks the stack at each instruction of first counts, the first time that it is executed. Signals stay open meanwhile: what would block them is left out.
+/// Walks the stack at each instruction of first counts, the first time that it is executed.
+/// Signals stay open meanwhile: what would block them is left out.
 const STEPPING: &str = r#"
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -122,8 +123,8 @@ fn bitcode_with_counters_within_functions_without() {
     Run::new(tool("bbprof")).arg("verify").arg(&run.raw).ok();
 }
 
-/// A function that calls nothing, but for the one that it ends in or on a way that is hardly taken, has no frame for the runtime, which it asks
-/// for counters at a thread's first count: arguments, and what it keeps below the stack's end, are as before.
+/// A function that calls nothing, but for the one that it ends in or on a way that is hardly taken, has no frame for the runtime,
+/// which it asks for counters at a thread's first count: arguments, and what it keeps below the stack's end, are as before.
 #[test]
 fn a_threads_first_count_is_in_a_function_without_a_frame() {
     let sandbox = Sandbox::new("leaf");

@@ -1,5 +1,6 @@
-//! A profile of 200,000 blocks and 10,000 functions, one of which has 5,000 blocks: reports, exports, a merge of 1,000 raw profiles, and
-//! the explorer's pages in a browser. What is shown is compared with the JSON export, and how long it took is printed:
+//! A profile of 200,000 blocks and 10,000 functions, one of which has 5,000 blocks: reports,
+//! exports, a merge of 1,000 raw profiles, and the explorer's pages in a browser. What is shown is
+//! compared with the JSON export, and how long it took is printed:
 //!
 //! ```text
 //! BBPROF_LONG=1 BBPROF_ROOT=... cargo test --release -p bbprof-tests large:: -- --nocapture

@@ -1,5 +1,5 @@
-//! `cargo bbprof run` stands in the program's place: signals go to the program, its exit code comes out whatever becomes of the profile, and the last run
-//! is the last run, also where it wrote no profile, or wrote it elsewhere.
+//! `cargo bbprof run` stands in the program's place: signals go to the program, its exit code comes out whatever becomes of the
+//! profile, and the last run is the last run, also where it wrote no profile, or wrote it elsewhere.
 
 use bbprof_tests::{Outcome, Run, Sandbox, tool};
 use std::path::Path;
@@ -125,7 +125,8 @@ fn signals_are_for_the_program() {
     assert_eq!(mask & 1, 1, "SIGHUP is ignored: {mask:b}");
 }
 
-/// What a terminal sends goes to the whole group: passed on, it would come twice, and a second ^C means more than one to many programs.
+/// What a terminal sends goes to the whole group: passed on, it would come twice, and a
+/// second ^C means more than one to many programs.
 #[test]
 fn a_terminals_interrupt_comes_once() {
     let sandbox = package("terminal");
@@ -234,7 +235,8 @@ fn where_the_user_says_the_summary_is_of_this_run() {
     assert!(pool.contains("no summary: BBPROF_OUT is %m.bbraw: pools (%m) hold the counts of earlier runs"), "{pool}");
 }
 
-/// What cargo's configuration says of the environment holds for programs that cargo runs; the environment itself wins, unless it is forced.
+/// What cargo's configuration says of the environment holds for programs that cargo runs;
+/// the environment itself wins, unless it is forced.
 #[test]
 fn where_cargos_configuration_says() {
     let sandbox = package("configured");

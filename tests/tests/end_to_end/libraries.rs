@@ -328,8 +328,8 @@ fn rust_cdylib_in_a_c_program() {
     run.check();
 }
 
-/// A program that is not profiled, with handlers of a fork that stand between the library's, as it registers them before it opens that. `$1` says what happens
-/// in which handler.
+/// A program that is not profiled, with handlers of a fork that stand between the library's, as it registers them
+/// before it opens that. `$1` says what happens in which handler.
 const FORKER: &str = "\
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -425,7 +425,8 @@ fn forks_of_a_program_that_is_not_profiled() {
     }
 }
 
-/// Program and library each have a `weigh` of their own: the one's is not instrumented, the other's is hidden. Calls of the one are none of the other.
+/// Program and library each have a `weigh` of their own: the one's is not instrumented, the
+/// other's is hidden. Calls of the one are none of the other.
 #[test]
 fn functions_of_one_name_in_two_images() {
     let sandbox = Sandbox::new("one-name");
@@ -544,7 +545,8 @@ int main(void) {
 }
 "#;
 
-/// One thread unloads a library while another forks, in a program that is not profiled: it waits until the fork is over, and its handlers with it.
+/// One thread unloads a library while another forks, in a program that is not profiled:
+/// it waits until the fork is over, and its handlers with it.
 #[test]
 fn unloaded_while_another_thread_forks() {
     let sandbox = Sandbox::new("come-and-go");

@@ -23,8 +23,8 @@ fn libraries_of_other_machines() {
     }
 }
 
-/// What linkers find by ways of their own counts: the words of scripts, libraries that objects ask for, names that stand for others.
-/// Code for shared libraries crashed, without the counters that are made for it at the link.
+/// What linkers find by ways of their own counts: the words of scripts, libraries that objects ask for, names that stand for
+/// others. Code for shared libraries crashed, without the counters that are made for it at the link.
 #[test]
 fn inputs_that_the_command_line_does_not_name() {
     let parcel = Parcel::new("unseen");

@@ -88,7 +88,8 @@ fn one_process_in_two_files() {
     assert_eq!(Run::new(tool("bbprof")).arg("verify").arg(&copy).ok().stderr, "");
 }
 
-/// `runs/*` has folders of runs that could not be built: they are named, and the others summed. Where there is nothing else it is an error.
+/// `runs/*` has folders of runs that could not be built: they are named, and the others
+/// summed. Where there is nothing else it is an error.
 #[test]
 fn folders_without_profiles() {
     let (parcel, run) = profiled();

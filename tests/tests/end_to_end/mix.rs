@@ -9,7 +9,8 @@ fn mix(words: &[&str], inputs: &[PathBuf]) -> Value {
     serde_json::from_slice(&outcome.stdout).unwrap_or_else(|e| panic!("{}: not JSON: {e}", outcome.what))
 }
 
-/// "LLVM instruction counts", section 4: `ret` stands twice and runs four times, three of them in `gcd`; its branch is true once of three times.
+/// "LLVM instruction counts", section 4: `ret` stands twice and runs four times, three of
+/// them in `gcd`; its branch is true once of three times.
 #[test]
 fn gcd_of_72_and_32() {
     let program = gcd();

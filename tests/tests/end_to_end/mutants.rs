@@ -181,7 +181,8 @@ fn counters_of(original: &Original, position: usize) -> Option<(Function, &[u64]
     Some((function, counters))
 }
 
-/// A planned counter said to be on another edge than it is: noticed, unless that edge was executed as often, by check mode's own counter.
+/// A planned counter said to be on another edge than it is: noticed, unless that edge was
+/// executed as often, by check mode's own counter.
 #[test]
 fn a_flipped_edge_is_noticed() {
     let original = Original::new("-O1");

@@ -48,8 +48,8 @@ fn all_paths_hashed() {
     }
 }
 
-/// A deterministic program, built twice: edges counted, and edges that follow from paths. And a third way to see the same: the instructions
-/// on all paths are the instructions executed.
+/// A deterministic program, built twice: edges counted, and edges that follow from paths. And a third way to see the same: the
+/// instructions on all paths are the instructions executed.
 #[test]
 fn edges_of_another_run_are_those_of_the_paths() {
     let program = calm_lua();
@@ -143,7 +143,8 @@ fn one_function_and_bad_requests() {
     compile("-O1").ok();
 }
 
-/// Each of 2^20 paths once, in a hash table and in an array; and with few paths allowed, fewer and shorter ones with the same edges.
+/// Each of 2^20 paths once, in a hash table and in an array; and with few paths allowed,
+/// fewer and shorter ones with the same edges.
 #[test]
 fn a_million_paths() {
     let sandbox = Sandbox::new("paths-million");

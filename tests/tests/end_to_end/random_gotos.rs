@@ -1,5 +1,5 @@
-//! Random programs of computed `goto`s into blocks that others reach directly: what they print stays, and every edge that follows from
-//! the plan equals the edge's own counter of the same run.
+//! Random programs of computed `goto`s into blocks that others reach directly: what they print stays, and every edge that follows
+//! from the plan equals the edge's own counter of the same run.
 
 use bbprof_tests::{LEVELS, Run, Sandbox, is_long, tool};
 use std::fmt::Write;

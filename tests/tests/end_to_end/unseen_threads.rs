@@ -137,7 +137,8 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// A library that another thread opens and closes all the time, while threads come that count first in the callback of who lists all libraries.
+/// A library that another thread opens and closes all the time, while threads come that
+/// count first in the callback of who lists all libraries.
 const LISTING: &str = "\
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -170,7 +171,8 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// A thread that has handed back its counters, in the last round of destructors, and does not come to its end before the process does.
+/// A thread that has handed back its counters, in the last round of destructors, and does
+/// not come to its end before the process does.
 const LINGERING: &str = "\
 #include <pthread.h>
 #include <semaphore.h>
@@ -241,7 +243,8 @@ int main(void) {
 }
 ";
 
-/// Timers, one of them with threads whose stacks are as small as may be, and messages; in a forked child, too. Tells how often they came.
+/// Timers, one of them with threads whose stacks are as small as may be, and messages; in
+/// a forked child, too. Tells how often they came.
 const NOTIFIED: &str = "\
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -427,7 +430,8 @@ fn many_threads_that_are_left_at_work() {
     assert_eq!((many.entries("begin"), many.entries("thread")), (Some(400), Some(400)), "{}", many.verify().text());
 }
 
-/// Who opens a library waits for a thread of its constructor: nothing of the runtime may wait for who opens it. Nor is what `dlopen` said forgotten.
+/// Who opens a library waits for a thread of its constructor: nothing of the runtime may
+/// wait for who opens it. Nor is what `dlopen` said forgotten.
 #[test]
 fn threads_of_a_library_that_is_being_opened() {
     let sandbox = Sandbox::new("opened");

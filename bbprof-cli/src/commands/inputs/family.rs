@@ -1,6 +1,8 @@
-//! Which raw profiles are of one run of a program by hand: those of a process, of all programs that it executed, of its parents and children.
+//! Which raw profiles are of one run of a program by hand: those of a process, of all
+//! programs that it executed, of its parents and children.
 //!
-//! Ids of processes come again, so a parent is who had the id last when the child's file was begun, and had not ended when the child was made.
+//! Ids of processes come again, so a parent is who had the id last when the child's file
+//! was begun, and had not ended when the child was made.
 
 use bbprof_format::raw::{Extent, Head, Identity};
 use std::collections::HashMap;
@@ -14,7 +16,8 @@ pub(super) struct Member {
     pub(super) written: SystemTime,
 }
 
-/// The positions of the profiles that belong to the one at `of`, and of that one, in order. What has no header, or is a pool, belongs to none.
+/// The positions of the profiles that belong to the one at `of`, and of that one, in
+/// order. What has no header, or is a pool, belongs to none.
 pub(super) fn family(members: &[Option<Member>], of: usize) -> Vec<usize> {
     let singles: Vec<(usize, &Member)> = members
         .iter()
@@ -46,7 +49,8 @@ pub(super) fn family(members: &[Option<Member>], of: usize) -> Vec<usize> {
     positions
 }
 
-/// How old the time may be that a file is said to be written at: that of the kernel's last tick, of which there are a hundred a second or more.
+/// How old the time may be that a file is said to be written at: that of the kernel's
+/// last tick, of which there are a hundred a second or more.
 const TICK: Duration = Duration::from_millis(10);
 
 /// The run that started this one, if it is among them.

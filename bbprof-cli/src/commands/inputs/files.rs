@@ -12,8 +12,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The files behind the words; folders are looked through to the bottom. Those without profiles are named and passed by, as long as something else has any: runs that
-/// could not be built leave such folders.
+/// The files behind the words; folders are looked through to the bottom. Those without profiles are named and passed by, as long as
+/// something else has any: runs that could not be built leave such folders.
 pub(crate) fn expand(profiles: &[PathBuf]) -> Result<Vec<PathBuf>> {
     expand_without(profiles, None)
 }
@@ -85,7 +85,8 @@ fn is_profile(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == raw::EXTENSION || extension == merged::EXTENSION)
 }
 
-/// Whether a word stands for profiles: a folder, or a file by name or content. A function may be called as a program beside it, or as a folder without profiles.
+/// Whether a word stands for profiles: a folder, or a file by name or content. A function may be called
+/// as a program beside it, or as a folder without profiles.
 pub(crate) fn stands_for_profiles(path: &Path) -> bool {
     if path.is_dir() {
         return path.as_os_str().as_encoded_bytes().contains(&b'/') || expand(&[path.to_owned()]).is_ok();
@@ -98,8 +99,9 @@ pub(crate) fn stands_for_profiles(path: &Path) -> bool {
     read.is_ok() && (magic == *raw::MAGIC || magic == *merged::MAGIC)
 }
 
-/// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest raw profile in the working
-/// directory with those of the processes that belong to it, whichever is newer. A merged profile is no run: it is taken where there is nothing else, and said.
+/// The last run: the folder that `cargo bbprof` noted in the nearest target directory, or the newest raw profile
+/// in the working directory with those of the processes that belong to it, whichever is newer. A merged profile is
+/// no run: it is taken where there is nothing else, and said.
 pub(super) fn profiles_of_last_run() -> Result<Vec<PathBuf>> {
     let here = std::env::current_dir().context("working directory")?;
     let written = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);

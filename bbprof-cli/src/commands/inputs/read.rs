@@ -11,7 +11,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A profile among those that are named, or in a folder. Who names a pipe wants what is in it; one that lies in a folder may never be written.
+/// A profile among those that are named, or in a folder. Who names a pipe wants what is
+/// in it; one that lies in a folder may never be written.
 pub(super) fn read_input(path: &Path, named: &[PathBuf]) -> Result<MergedProfile> {
     let is_special = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
     if is_special && !named.iter().any(|word| word == path) {

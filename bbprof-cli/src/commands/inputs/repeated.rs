@@ -1,7 +1,7 @@
 //! Files whose counts are in another of the files, too.
 //!
-//! A snapshot's are in whatever its process wrote later, up to the next reset. A process's own are in a pool if a kill came between adding it
-//! there and removing its file. What is asked for several times is told.
+//! A snapshot's are in whatever its process wrote later, up to the next reset. A process's own are in a pool if a kill came between
+//! adding it there and removing its file. What is asked for several times is told.
 
 use crate::messages::tell;
 use bbprof_format::merged::Process;
@@ -36,8 +36,8 @@ fn resets_in(pool: &Path) -> HashSet<u32> {
     profile.into_iter().flat_map(|profile| profile.pooled).map(|(ending, _)| ending.resets).collect()
 }
 
-/// The file of a process that has all the counts of a stretch, as far as any has them: the one that tells of its end; else the one with the greatest sum, of those with
-/// the same the process's own, then the last.
+/// The file of a process that has all the counts of a stretch, as far as any has them: the one that tells of its end; else the one
+/// with the greatest sum, of those with the same the process's own, then the last.
 fn latest(window: &[usize], files: &[PathBuf], is: impl Fn(&usize, Extent) -> bool) -> Option<usize> {
     let ended = window.iter().copied().find(|file| is(file, Extent::Ended));
     let counted = |file: &usize| Some((total(&files[*file])?, is(file, Extent::Unended), *file));
@@ -121,8 +121,8 @@ pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
         tell!("left out {what} in {}, too", files[latest].display());
         earlier.into_iter().for_each(|file| left_out[file] = true);
     }
-    // A process that has not yet been added to its pool has a file of its own, which is the latest of its window. Of a process that came to a later window, no earlier
-    // one is in a pool.
+    // A process that has not yet been added to its pool has a file of its own, which is the latest of its window. Of a process
+    // that came to a later window, no earlier one is in a pool.
     let mut last_window: HashMap<Identity, u32> = HashMap::new();
     for (_, head) in known() {
         let last = last_window.entry(head.run).or_default();

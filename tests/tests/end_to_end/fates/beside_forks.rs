@@ -1,4 +1,5 @@
-//! Forks that wait for other threads: these come to their counters, begin, open and close libraries meanwhile, and nobody waits for ever.
+//! Forks that wait for other threads: these come to their counters, begin, open and close
+//! libraries meanwhile, and nobody waits for ever.
 
 use bbprof_tests::{Exported, Run, Sandbox, tool};
 use std::path::PathBuf;
@@ -6,7 +7,9 @@ use std::path::PathBuf;
 const WORKER: &str = "int work(int x) { return x * 7 + 1; }\n";
 const OTHER: &str = "int other(int x) { return x * 7 + 1; }\n";
 
-/// Not profiled; what a fork has taken is given back behind it: another thread begins to count, and signals come. Its handlers of a fork, registered before the libraries' own, wait for a lock that a thread has which opens or closes a library, or begins to count.
+/// Not profiled; what a fork has taken is given back behind it: another thread begins to count, and
+/// signals come. Its handlers of a fork, registered before the libraries' own, wait for a lock that a
+/// thread has which opens or closes a library, or begins to count.
 const HOST: &str = "\
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -68,7 +71,8 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// Behind all handlers, glibc's `fork` waits for who writes out all streams, which calls a function of the program's, in a thread that has not counted before.
+/// Behind all handlers, glibc's `fork` waits for who writes out all streams, which calls a function
+/// of the program's, in a thread that has not counted before.
 const PROGRAM: &str = "\
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,5 +1,5 @@
-//! Forks in a signal handler, in the middle of anything: children count on in what was interrupted, in their own files, and `verify` says
-//! that their counts begin in the middle of an activation.
+//! Forks in a signal handler, in the middle of anything: children count on in what was interrupted, in their own files, and
+//! `verify` says that their counts begin in the middle of an activation.
 
 use bbprof_format::raw::RawProfile;
 use bbprof_tests::{Exported, Run, Sandbox, Truth, tool};

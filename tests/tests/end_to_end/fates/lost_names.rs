@@ -29,7 +29,8 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// One line says what happened to the name, also where a thread's counters are the first to miss it; what has the name stays readable.
+/// One line says what happened to the name, also where a thread's counters are the first
+/// to miss it; what has the name stays readable.
 #[test]
 fn before_a_thread() {
     let sandbox = Sandbox::new("lost-names");

@@ -255,8 +255,9 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Threads that all begin and end at once, so that they wait for the runtime: 1,500 by themselves, where those who wait must leave the processors to who works; a few in
-/// valgrind, which takes no pages of a file that lie beside each other where the file had another name when the first were mapped.
+/// Threads that all begin and end at once, so that they wait for the runtime: 1,500 by themselves, where those who wait
+/// must leave the processors to who works; a few in valgrind, which takes no pages of a file that lie beside each other
+/// where the file had another name when the first were mapped.
 #[test]
 fn threads_that_wait_for_the_runtime() {
     let sandbox = Sandbox::new("at-once");

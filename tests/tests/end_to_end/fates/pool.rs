@@ -120,7 +120,8 @@ fn other_images() {
     assert_eq!(sandbox.raw_profiles("raw").len(), 2);
 }
 
-/// Killed in the middle of adding: at the lock, before and while the sum is written, before it takes its place. Others add it later.
+/// Killed in the middle of adding: at the lock, before and while the sum is written,
+/// before it takes its place. Others add it later.
 #[test]
 fn killed_in_the_middle() {
     killed_in_the_middle_with(&[]);
@@ -299,7 +300,8 @@ fn added_and_never_removed() {
     assert_eq!(steps(&sandbox), 6 * CALLS);
 }
 
-/// In a pid namespace whose /proc is that of another, where a dead process has the number of a living one: that is not added before its end.
+/// In a pid namespace whose /proc is that of another, where a dead process has the number
+/// of a living one: that is not added before its end.
 #[test]
 fn the_number_of_a_dead_process_elsewhere() {
     let sandbox = built();
@@ -321,7 +323,8 @@ fn the_number_of_a_dead_process_elsewhere() {
     assert_eq!(steps(&sandbox), 3 * CALLS);
 }
 
-/// A child of vfork ends, in a pid namespace of its own where it has its parent's number, and its parent's memory: the parent goes on.
+/// A child of vfork ends, in a pid namespace of its own where it has its parent's number,
+/// and its parent's memory: the parent goes on.
 #[test]
 fn the_number_of_the_parent_elsewhere() {
     for (pattern, ends) in [("raw/%m.bbraw", 1), ("raw/%p.bbraw", 0)] {
@@ -357,7 +360,8 @@ fn killed_at_their_begin() {
     assert_eq!(steps(&sandbox), 5 * CALLS);
 }
 
-/// A process elsewhere, whose number means nothing here, holds its file while it begins; and what only looks like such a file stays.
+/// A process elsewhere, whose number means nothing here, holds its file while it begins;
+/// and what only looks like such a file stays.
 #[test]
 fn beginning_elsewhere() {
     let sandbox = built();

@@ -360,8 +360,8 @@ fn threads_that_cannot_be_looked_at_delay_no_exit() {
     assert!(verified.text().contains("1 other thread was running when it ended"), "{}", verified.text());
 }
 
-/// What an end that was seen brought to the file is there; where there was none, or one that did not come, it is said that counts may be missing. Each is added
-/// to the pool that it belongs in.
+/// What an end that was seen brought to the file is there; where there was none, or one that did not come, it is said that counts
+/// may be missing. Each is added to the pool that it belongs in.
 #[test]
 fn counts_that_found_no_room() {
     const MISSING: &str = "the file could not grow: some counts were kept in memory only, and may be missing";

@@ -1,4 +1,5 @@
-//! Threads, forks, a library that comes and goes, dumps and a timer's handler, all at once: every process's counts are what it knows of itself.
+//! Threads, forks, a library that comes and goes, dumps and a timer's handler, all at
+//! once: every process's counts are what it knows of itself.
 
 use bbprof_tests::{Exported, Run, Sandbox, is_long, tool};
 use std::path::{Path, PathBuf};

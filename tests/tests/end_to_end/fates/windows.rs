@@ -1,4 +1,5 @@
-//! Windows: what is counted between `bbprof_reset` and `bbprof_dump`, with activations under way at both, and what `verify` says of them.
+//! Windows: what is counted between `bbprof_reset` and `bbprof_dump`, with activations
+//! under way at both, and what `verify` says of them.
 
 use bbprof_tests::{Exported, Run, Sandbox, tool};
 use std::path::Path;

@@ -2,7 +2,8 @@
 
 use bbprof_tests::{RENAMED, Run, Sandbox, lines, named_lines, package, profile_of, renamed, symbol_of_area, tool, traced_files};
 
-/// The places of `free`'s values are in the frame of its caller, made at its beginning, where a thousand calls come and a hundred of `free`.
+/// The places of `free`'s values are in the frame of its caller, made at its beginning,
+/// where a thousand calls come and a hundred of `free`.
 const CONDITIONAL: &str = "\
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 static FREED: AtomicU64 = AtomicU64::new(0);
@@ -210,7 +211,8 @@ fn parts_of_an_unrolled_loop() {
     }
 }
 
-/// The pivot is chosen by comparisons of which several begin alike: the optimiser keeps one of these beginnings, and knows no line of what it is called by.
+/// The pivot is chosen by comparisons of which several begin alike: the optimiser keeps one of
+/// these beginnings, and knows no line of what it is called by.
 const COMMON: &str = "\
 #include <algorithm>
 #include <cstdio>

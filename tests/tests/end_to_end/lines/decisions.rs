@@ -177,8 +177,8 @@ int main() {
 }
 ";
 
-/// What is decided on several lines, and statements that only jump behind that: clang's gcov has 21 visits to the first operand's line, where the value comes
-/// together again.
+/// What is decided on several lines, and statements that only jump behind that: clang's gcov has 21 visits to the
+/// first operand's line, where the value comes together again.
 #[test]
 fn conditions_on_several_lines() {
     let sandbox = Sandbox::new("several-lines");
@@ -300,7 +300,8 @@ fn main() {
 }
 ";
 
-/// An instantiation that ran may have no code where one that did not has: nothing is known of the line then, unless it may be left out when the function runs.
+/// An instantiation that ran may have no code where one that did not has: nothing is known of the
+/// line then, unless it may be left out when the function runs.
 #[test]
 fn copies_without_code() {
     let sandbox = Sandbox::new("silent");
@@ -317,7 +318,8 @@ fn main() {
 }
 ";
 
-/// Branches of functions that are one in the source are summed, and others are not: a static function of a header in two modules, two closures on a line.
+/// Branches of functions that are one in the source are summed, and others are not: a static
+/// function of a header in two modules, two closures on a line.
 #[test]
 fn branches_of_copies_are_summed() {
     let sandbox = Sandbox::new("clamps");
@@ -522,7 +524,8 @@ int main(void) {
 }
 ";
 
-/// A line that decides is executed on ways, too, on which the optimiser knows what it decides, and where all that it asks was inlined.
+/// A line that decides is executed on ways, too, on which the optimiser knows what it
+/// decides, and where all that it asks was inlined.
 #[test]
 fn decisions_that_are_known_before() {
     let sandbox = Sandbox::new("decided");

@@ -79,8 +79,8 @@ fn conditions_of_turned_loops_count_where_another_test_is_in_front() {
     }
 }
 
-/// The same where the body is not one node that begins behind the condition: part of the condition stands at its beginning or in an inlined function, the body is
-/// on the same line, in front of it, or parted by a second condition.
+/// The same where the body is not one node that begins behind the condition: part of the condition stands at its beginning or in an
+/// inlined function, the body is on the same line, in front of it, or parted by a second condition.
 const PARTED: &str = "\
 #include <map>
 #include <vector>

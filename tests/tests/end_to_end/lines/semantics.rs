@@ -295,7 +295,8 @@ int main() { //= main
 }
 ";
 
-/// C++ with its code on a function's first line, also where debug information has no linker symbols: lines count once, and inlined functions have their names.
+/// C++ with its code on a function's first line, also where debug information has no linker symbols:
+/// lines count once, and inlined functions have their names.
 #[test]
 fn functions_on_one_line() {
     let sandbox = Sandbox::new("one-liners");
@@ -411,7 +412,8 @@ fn main() {
 }
 ";
 
-/// What rustc makes without a line, the loop that fills an array, does not leave the line; what goes on with a panic, at a function's first line, is no entry.
+/// What rustc makes without a line, the loop that fills an array, does not leave the line; what goes
+/// on with a panic, at a function's first line, is no entry.
 #[test]
 fn unwinding_and_filled_arrays_of_rust() {
     let sandbox = Sandbox::new("unwinds");
@@ -469,7 +471,8 @@ int main() {
 }
 ";
 
-/// A thunk adjusts `this` and calls the function: control arrives at the function's line once. Of a function with any number of arguments it is a copy.
+/// A thunk adjusts `this` and calls the function: control arrives at the function's line once.
+/// Of a function with any number of arguments it is a copy.
 #[test]
 fn thunks_and_invokers_are_no_functions_of_the_source() {
     for level in ["-O0", "-O2"] {

@@ -28,7 +28,8 @@ fn eight_threads() {
     Truth::read(&sandbox.join("truth"))[0].compare(&exported, &[], "eight threads");
 }
 
-/// What finds no memory is not lost in silence: the function and the number of its executions are named; the program's output stays.
+/// What finds no memory is not lost in silence: the function and the number of its
+/// executions are named; the program's output stays.
 #[test]
 fn without_memory() {
     let sandbox = Sandbox::new("hashed-starved");
@@ -103,7 +104,8 @@ fn without_room_in_the_file() {
     }
 }
 
-/// A handler that ends the process where the runtime lets signals in again, in the middle of a block: that is told, as for other code.
+/// A handler that ends the process where the runtime lets signals in again, in the middle
+/// of a block: that is told, as for other code.
 #[test]
 fn struck_in_the_middle_of_the_runtime() {
     let sandbox = Sandbox::new("hashed-struck");

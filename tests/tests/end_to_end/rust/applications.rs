@@ -1,5 +1,6 @@
-//! Applications that are not ours: built in check mode, by edges and by paths, with all their dependencies counted they do what the plain build does,
-//! on real inputs and in their own tests, and their profiles are exact. One on its inputs always, more in the long suite.
+//! Applications that are not ours: built in check mode, by edges and by paths, with all their dependencies
+//! counted they do what the plain build does, on real inputs and in their own tests, and their profiles are
+//! exact. One on its inputs always, more in the long suite.
 #![allow(clippy::unwrap_used)]
 
 use bbprof_tests::{Application, Cargo, Outcome, Run, Sandbox, Verdict, is_long, verify};

@@ -168,7 +168,8 @@ fn configuration_with_flags_linker_and_wrapper() {
     assert!(["my-cc", "my-wrapper"].iter().all(|name| calls.iter().any(|call| call == name)), "{calls:?}");
 }
 
-/// What cargo would take instead of ours, or we would not find, is refused: nothing would be instrumented, or not as it was asked for.
+/// What cargo would take instead of ours, or we would not find, is refused: nothing would
+/// be instrumented, or not as it was asked for.
 #[test]
 fn configuration_that_is_not_looked_into() {
     let sandbox = Sandbox::new("config-words");
@@ -339,7 +340,8 @@ fn workspace(sandbox: &Sandbox) -> Cargo {
     Cargo::new(sandbox.path(), sandbox.join("target"))
 }
 
-/// What build scripts make and run, be it that `configure` and CMake try it out and remove it, or that it stays, is no part of the run.
+/// What build scripts make and run, be it that `configure` and CMake try it out and
+/// remove it, or that it stays, is no part of the run.
 #[test]
 fn programs_that_build_scripts_try_out() {
     let sandbox = Sandbox::new("tried-out");
@@ -366,7 +368,8 @@ fn programs_that_build_scripts_try_out() {
     assert!(verified.contains("/tries: exit 0") && !verified.contains("a.out"), "{verified}");
 }
 
-/// Nothing but the lack of `--target` makes a build script of a crate; and the settings in a package's manifest hold wherever cargo is called.
+/// Nothing but the lack of `--target` makes a build script of a crate; and the settings
+/// in a package's manifest hold wherever cargo is called.
 #[test]
 fn names_of_crates_and_settings_of_packages() {
     let sandbox = Sandbox::new("names");
@@ -427,7 +430,8 @@ fn doctests_are_counted() {
     }
 }
 
-/// The last run is found where cargo's configuration puts it, not where an older one lies; and cargo's `--color` holds for the summary.
+/// The last run is found where cargo's configuration puts it, not where an older one
+/// lies; and cargo's `--color` holds for the summary.
 #[test]
 fn the_last_run_is_that_of_the_configured_target_directory() {
     let sandbox = Sandbox::new("last-run");
@@ -510,8 +514,8 @@ pub fn double(n: u32) -> u32 {
 pub fn nothing() {}
 ";
 
-/// Doctests have the lines at which they stand; those that rustdoc puts together into a file of its own are in no coverage, nor are those with a
-/// `main`, whose lines rustdoc does not tell.
+/// Doctests have the lines at which they stand; those that rustdoc puts together into a file of its own are in no coverage, nor
+/// are those with a `main`, whose lines rustdoc does not tell.
 #[test]
 fn lines_of_doctests() {
     for (edition, of_the_test) in [("2021", [Some(&6), Some(&5), Some(&1), Some(&1)]), ("2024", [None; 4])] {
@@ -536,7 +540,8 @@ fn lines_of_doctests() {
     }
 }
 
-/// Incrementally, rustc takes over what it compiled from an earlier text where no line has moved: the source is what was compiled all the same.
+/// Incrementally, rustc takes over what it compiled from an earlier text where no line
+/// has moved: the source is what was compiled all the same.
 #[test]
 fn sources_of_incremental_builds() {
     let sandbox = Sandbox::new("incremental");
