@@ -20,8 +20,8 @@ const ARROWS: [(&str, &[&str]); 8] = [
 /// A file longer than this has a second idea in it; past 500 one starts to look for it.
 const LONGEST_LINES: usize = 600;
 
-/// rustfmt leaves comments as wide as they are; code has its `max_width`.
-const WIDEST_COMMENT: usize = 132;
+/// Comments and documents are as wide as code, whose width rustfmt looks after; tables are as wide as they need.
+const WIDEST_PROSE: usize = 132;
 
 /// The task.
 pub(crate) fn run(words: &[String]) -> Result<()> {
@@ -32,8 +32,11 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     check_arrows(&mut faults)?;
     check_architecture(&mut faults)?;
     check_glossary(&mut faults)?;
-    for file in sources()? {
+    for file in files(&["rs", "c", "h", "cpp"])? {
         check_source(&file, &mut faults)?;
+    }
+    for file in files(&["md"])? {
+        check_document(&file, &mut faults)?;
     }
     if faults.is_empty() {
         return Ok(());
@@ -101,8 +104,8 @@ fn out_of_order(text: &str) -> Option<String> {
     words.windows(2).find(|pair| pair[0] >= pair[1]).map(|pair| pair[1].clone())
 }
 
-/// All our sources, sorted: Rust, C, C++; not what was built, and not the programs under test.
-fn sources() -> Result<Vec<PathBuf>> {
+/// All our files with these endings, sorted; not what was built, and not the cases under test.
+fn files(endings: &[&str]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut pending = vec![root()];
     while let Some(folder) = pending.pop() {
@@ -113,7 +116,7 @@ fn sources() -> Result<Vec<PathBuf>> {
                 if !name.starts_with('.') && name != "target" && name != "node_modules" && !path.ends_with("tests/cases") {
                     pending.push(path);
                 }
-            } else if path.extension().is_some_and(|end| ["rs", "c", "h", "cpp"].iter().any(|known| end == *known)) {
+            } else if path.extension().is_some_and(|end| endings.iter().any(|known| end == *known)) {
                 found.push(path);
             }
         }
@@ -123,8 +126,7 @@ fn sources() -> Result<Vec<PathBuf>> {
 }
 
 fn check_source(path: &Path, faults: &mut Vec<String>) -> Result<()> {
-    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let shown = path.strip_prefix(root()).unwrap_or(path).display().to_string();
+    let (shown, text) = read(path)?;
     if !has_head(&text, path) {
         faults.push(format!("{shown}: does not open with a comment that says what it is about"));
     }
@@ -136,11 +138,30 @@ fn check_source(path: &Path, faults: &mut Vec<String>) -> Result<()> {
         if let Some(found) = machine_path(line) {
             faults.push(format!("{shown}:{}: names a path of one machine: {found}", number + 1));
         }
-        if is_comment(line) && line.chars().count() > WIDEST_COMMENT {
-            faults.push(format!("{shown}:{}: a comment of more than {WIDEST_COMMENT} columns", number + 1));
+        if is_comment(line) {
+            faults.extend(width_fault(&shown, number, line));
         }
     }
     Ok(())
+}
+
+fn check_document(path: &Path, faults: &mut Vec<String>) -> Result<()> {
+    let (shown, text) = read(path)?;
+    let prose = text.lines().enumerate().filter(|(_, line)| !line.starts_with('|'));
+    faults.extend(prose.filter_map(|(number, line)| width_fault(&shown, number, line)));
+    Ok(())
+}
+
+/// A file's name in the tree, and its text.
+fn read(path: &Path) -> Result<(String, String)> {
+    let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    Ok((path.strip_prefix(root()).unwrap_or(path).display().to_string(), text))
+}
+
+/// What is wrong with a line of prose that is too wide.
+fn width_fault(shown: &str, number: usize, line: &str) -> Option<String> {
+    let is_wide = line.chars().count() > WIDEST_PROSE;
+    is_wide.then(|| format!("{shown}:{}: prose of more than {WIDEST_PROSE} columns", number + 1))
 }
 
 /// Whether a line holds nothing but a comment, or a part of one.
