@@ -11,7 +11,8 @@ use crate::link_plan::{self, LinkPlan};
 use crate::real_linker::{self, Role};
 use crate::runtime::{self, Runtime};
 use crate::saved_link::SavedLink;
-use crate::{dependency_file, map_file, pipes, renamed_copy, scan};
+use crate::scan::{self, Scan};
+use crate::{dependency_file, map_file, pipes, renamed_copy};
 use anyhow::{Context, Result};
 use std::cell::Cell;
 use std::env;
@@ -148,28 +149,18 @@ impl Link<'_> {
         }
         // When they fail, not all write one.
         let listing = fs::read(listing).unwrap_or_default();
-        let folder = additions.folder.path();
+        let folder = additions.folder.path().to_owned();
         if status.success() {
-            let listed = listed(&listing, folder);
-            let passed_over: Vec<usize> = inputs::passed_over(files, &listed)
-                .filter(|at| scan::scan(&files[*at..=*at]).is_ok_and(|found| !found.modules.is_empty()))
-                .collect();
-            let unseen = inputs::load_unseen(command, files, listed).inspect_err(|_| remove(&output))?;
-            let lacks_libc = kind == ImageKind::Static && !has_libc(files);
-            // A wrapper may hand the linker another copy of an input each time.
-            let linked = scan.module_ids();
-            let found = scan::scan(&unseen).inspect_err(|_| remove(&output))?.module_ids();
-            let has_modules = !found.is_subset(&linked);
-            if has_modules || !passed_over.is_empty() || lacks_libc && has_libc(&unseen) {
+            let taken = listed(&listing, &folder);
+            if let Some(others) = self.others(files, &scan, kind, taken).inspect_err(|_| remove(&output))? {
                 remove(&output);
-                return Ok(Outcome::Others { unseen, passed_over });
+                return Ok(others);
             }
-            if lacks_libc && plan.map.body.tls_counters > 0 {
+            if lacks_libc(kind, files) && plan.map.body.tls_counters > 0 {
                 warn_of_tls(&name);
             }
             map_file::write(plan.map.build_id, &map, &output).inspect_err(|_| remove(&output))?;
         }
-        let folder = folder.to_owned();
         drop(additions);
         drop(held);
         // It may be a pipe that nobody reads.
@@ -187,6 +178,23 @@ impl Link<'_> {
         }
         Ok(Outcome::Done(pass_on(status)))
     }
+
+    /// What makes another link necessary of what the linker has `taken`: modules that were not found before, the libc; or that it
+    /// passed over some whose archive is to be linked whole.
+    fn others(&self, files: &[InputFile], scan: &Scan<'_>, kind: ImageKind, taken: Vec<PathBuf>) -> Result<Option<Outcome>> {
+        let has_counters = |at: &usize| scan::scan(&files[*at..=*at]).is_ok_and(|found| !found.modules.is_empty());
+        let passed_over: Vec<usize> = inputs::passed_over(files, &taken).filter(has_counters).collect();
+        let unseen = inputs::load_unseen(self.command, files, taken)?;
+        // A wrapper may hand the linker another copy of an input each time.
+        let has_modules = !scan::scan(&unseen)?.module_ids().is_subset(&scan.module_ids());
+        let is_other = has_modules || !passed_over.is_empty() || lacks_libc(kind, files) && has_libc(&unseen);
+        Ok(is_other.then_some(Outcome::Others { unseen, passed_over }))
+    }
+}
+
+/// Whether nothing in these files sets up a static program.
+fn lacks_libc(kind: ImageKind, files: &[InputFile]) -> bool {
+    kind == ImageKind::Static && !has_libc(files)
 }
 
 fn has_libc(files: &[InputFile]) -> bool {

@@ -83,22 +83,19 @@ impl Context {
         let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
         refuse_odd_paths(&rustc_plugin)?;
         let is_for_host = targets.iter().all(|target| *target == rustc.host);
-        let c = match (packages.has_c_parts(), is_for_host) {
-            (true, true) => c_parts::compilers(&installation, &targets[0], &plugin_options, say)?,
-            (true, false) => {
+        let c = match packages.has_c_parts() {
+            true if is_for_host => c_parts::compilers(&installation, &targets[0], &plugin_options, say)?,
+            true => {
                 say(
-                    "C and C++ parts of crates are not instrumented: the target is not the host, whose clang and headers would be used",
+                    "C and C++ parts of crates are not instrumented: the target is not the host, whose clang and headers are there",
                 );
                 None
             }
-            (false, _) => None,
+            false => None,
         };
         let selection = packages.selection(&metadata);
-        let our_dir = target_dir.join("bbprof").join(cache::name_of([
-            rustc_plugin.as_os_str(),
-            serde_json::to_string(&(&selection, &c, &bootstrap))?.as_ref(),
-            cache::content(&installation.shim()?)?.to_string().as_ref(),
-        ]));
+        let built_with = serde_json::to_string(&(&selection, &c, &bootstrap))?;
+        let our_dir = own_dir(&target_dir, &installation, &rustc_plugin, &built_with)?;
         let user_wrapper =
             config.build.rustc_wrapper.as_ref().map(|wrapper| wrapper.as_os_str().to_owned()).filter(|w| !w.is_empty());
         let rustdoc = config.build.rustdoc.as_ref().map_or_else(|| "rustdoc".into(), |rustdoc| rustdoc.as_os_str().to_owned());
@@ -114,9 +111,6 @@ impl Context {
             doctest_maps: our_dir.join("doctest-maps"),
             c,
         })?;
-        let has_build_dir = metadata.build_directory.as_ref().is_some_and(|dir| *dir != metadata.target_directory);
-        let folder = |package: &Package| package.manifest_path.parent().map(|folder| folder.as_std_path().to_owned());
-        let package_folders = metadata.workspace_packages().into_iter().filter_map(folder).collect();
         Ok(Self {
             subcommand,
             cargo,
@@ -124,8 +118,8 @@ impl Context {
             targets,
             target_dir,
             our_dir,
-            has_build_dir,
-            package_folders,
+            has_build_dir: metadata.build_directory.as_ref().is_some_and(|dir| *dir != metadata.target_directory),
+            package_folders: package_folders(&metadata),
             tools,
             has_c_tools,
             has_cxx_tools,
@@ -141,6 +135,12 @@ impl Context {
         let found = forced.or_else(|| std::env::var_os(name)).or_else(|| Some(configured?.value.clone()));
         found.filter(|value| !value.is_empty())
     }
+}
+
+/// The target directory of what is built with this plugin, these settings and this shim.
+fn own_dir(target_dir: &Path, installation: &Installation, plugin: &Path, built_with: &str) -> Result<PathBuf> {
+    let shim = cache::content(&installation.shim()?)?.to_string();
+    Ok(target_dir.join("bbprof").join(cache::name_of([plugin.as_os_str(), built_with.as_ref(), shim.as_ref()])))
 }
 
 /// The cargo that called us, or else the one in PATH.
@@ -200,6 +200,11 @@ fn targets(words: &CargoWords, config: &cargo_config2::Config, host: &str) -> Re
         }
     }
     Ok(targets)
+}
+
+fn package_folders(metadata: &Metadata) -> Vec<PathBuf> {
+    let folder = |package: &Package| package.manifest_path.parent().map(|folder| folder.as_std_path().to_owned());
+    metadata.workspace_packages().into_iter().filter_map(folder).collect()
 }
 
 fn ask_metadata(cargo: &OsString, words: &CargoWords, targets: &[String]) -> Result<Metadata> {
