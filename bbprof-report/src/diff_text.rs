@@ -1,7 +1,7 @@
 //! What changed between two profiles, as text: the sums, then the functions that changed most.
 
 use crate::names::one_line;
-use crate::number::{grouped, percent};
+use crate::number::{grouped, numbered, percent};
 use crate::table::{Style, Table};
 use bbprof_profile::{Change, Diff, FunctionDiff};
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ pub fn write_diff(diff: &Diff, top: usize, style: Style, out: &mut dyn Write) ->
     writeln!(out, "instructions    {} -> {}", grouped(diff.a), grouped(diff.b))?;
     let changed: Vec<&FunctionDiff> = diff.functions.iter().filter(|function| function.change != Change::default()).collect();
     if changed.is_empty() {
-        return writeln!(out, "no difference in {} functions", grouped(diff.functions.len() as u128));
+        return writeln!(out, "no difference in {}", numbered(diff.functions.len() as u128, "function"));
     }
     writeln!(out, "change          {}  ({})", signed(change), relative(change, diff.a))?;
     for (what, part) in [

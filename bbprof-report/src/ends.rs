@@ -1,7 +1,7 @@
 //! How the processes of a profile ended, a line for each executable and end.
 
 use crate::names::one_line;
-use crate::number::grouped;
+use crate::number::{grouped, numbered};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -30,7 +30,7 @@ pub(crate) fn write_ends<'p>(fates: impl Iterator<Item = (&'p str, &'p str, u64)
         let number: u128 = others.iter().map(|(_, number)| u128::from(*number)).sum();
         let programs: BTreeSet<&str> = others.iter().map(|((executable, _), _)| *executable).collect();
         let fates: BTreeSet<&str> = others.iter().map(|((_, fate), _)| *fate).collect();
-        let of = if programs.len() == 1 { "1 program".to_owned() } else { format!("{} programs", grouped(programs.len() as u128)) };
+        let of = numbered(programs.len() as u128, "program");
         let ends = match fates.first() {
             Some(fate) if fates.len() == 1 => one_line(fate).into_owned(),
             _ => format!("{} ways to end, see bbprof verify", grouped(fates.len() as u128)),

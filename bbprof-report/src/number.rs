@@ -16,6 +16,11 @@ pub(crate) fn grouped(number: u128) -> String {
     text
 }
 
+/// So many of what `noun` names, with an `s` where it is not one.
+pub(crate) fn numbered(number: u128, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 /// A share of a whole with one decimal: `45.1`; `-` of nothing. What is not all is never shown as 100.0, nor something as 0.0
 /// unless it is below a thousandth.
 pub(crate) fn percent(part: u128, whole: u128) -> String {
@@ -42,6 +47,11 @@ pub(crate) fn in_64_bits(number: u128, of: impl Display, what: &str, format: &st
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nouns_follow_their_number() {
+        assert_eq!([0, 1, 1_000].map(|number| numbered(number, "path")), ["0 paths", "1 path", "1,000 paths"]);
+    }
 
     #[test]
     fn thousands() {

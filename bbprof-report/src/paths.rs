@@ -1,6 +1,6 @@
 //! The hottest paths: how often each was taken, its share of the executed instructions, its blocks and source lines.
 
-use crate::number::{grouped, percent};
+use crate::number::{grouped, numbered, percent};
 use crate::one_line;
 use crate::table::{Style, cut_middle, warmth};
 use bbprof_profile::{FileId, FunctionView, PathEnd, PathView, Profile};
@@ -41,20 +41,20 @@ pub fn write_paths(
     // The sum of all paths, with those that are negative, is what was executed.
     let total = u128::try_from(paths.iter().map(|(_, path)| path.executed()).sum::<i128>()).unwrap_or(0);
     let loops = loop_turns(&paths);
-    let functions =
-        if counted.len() == 1 { "1 function".to_owned() } else { format!("{} functions", grouped(counted.len() as u128)) };
     writeln!(
         out,
-        "{} paths taken, of {} possible in {functions}; {} instructions (LLVM IR)",
-        grouped(paths.len() as u128),
+        "{} taken, of {} possible in {}; {} instructions (LLVM IR)",
+        numbered(paths.len() as u128, "path"),
         grouped(possible),
+        numbered(counted.len() as u128, "function"),
         grouped(total)
     )?;
     if let Some(thousandths) = options.coverage_thousandths {
         match covering(&paths, total, thousandths) {
             Some(number) => {
                 let share = format!("{}.{}", thousandths / 10, thousandths % 10);
-                writeln!(out, "{} paths cover {share} % of them", grouped(number as u128))?;
+                let cover = if number == 1 { "covers" } else { "cover" };
+                writeln!(out, "{} {cover} {share} % of them", numbered(number as u128, "path"))?;
                 paths.truncate(number);
             }
             None => writeln!(out, "nothing was executed")?,

@@ -1,7 +1,7 @@
 //! The summary: totals, and the hottest functions, blocks and lines.
 
 use crate::ends::write_ends;
-use crate::number::{grouped, percent};
+use crate::number::{grouped, numbered, percent};
 use crate::place::{file_name, place, short_name};
 use crate::table::{Style, Table, bar, heading, warmth};
 use bbprof_profile::{FunctionView, LineTable, Profile, Totals, WeightSource, source_name, without_turbofish};
@@ -93,8 +93,7 @@ fn write_totals(profile: &Profile, totals: &Totals, out: &mut dyn Write) -> io::
     write_weights(profile, out)?;
     let skipped = profile.skipped().len() as u64;
     if skipped > 0 {
-        let noun = if skipped == 1 { "function" } else { "functions" };
-        writeln!(out, "not instrumented  {} {noun}, see bbprof verify --skipped", count(skipped))?;
+        writeln!(out, "not instrumented  {}, see bbprof verify --skipped", numbered(skipped.into(), "function"))?;
     }
     Ok(())
 }
@@ -107,7 +106,7 @@ fn write_weights(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     let changed = if stale > 0 { format!("; {} changed since, see bbprof dump MAP", grouped(stale)) } else { String::new() };
-    writeln!(out, "counters placed   by an earlier profile in {} functions{changed}", grouped(measured))
+    writeln!(out, "counters placed   by an earlier profile in {}{changed}", numbered(measured, "function"))
 }
 
 fn write_groups(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! What `verify` says: the fate of each process with what is not exact in it, then `exact` or the number of exceptions.
 
-use crate::number::grouped;
+use crate::number::{grouped, numbered};
 use crate::one_line;
 use crate::table::{Paint, Style};
 use bbprof_profile::{Profile, demangle};
@@ -75,7 +75,7 @@ impl Verdict {
             0 => writeln!(out, "{} {checked}", self.style.paint(Some(Paint::Good), "exact:")),
             n => {
                 let verdict = self.style.paint(Some(Paint::Hot), "not exact:");
-                writeln!(out, "{verdict} {} exception{}; otherwise exact: {checked}", number(n), if n == 1 { "" } else { "s" })
+                writeln!(out, "{verdict} {}; otherwise exact: {checked}", numbered(n.into(), "exception"))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The mix as tables.
 
 use super::{MixReport, Row};
-use crate::number::{grouped, percent};
+use crate::number::{grouped, numbered, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, Table, cut_middle, fitted, warmth};
 use bbprof_profile::OpcodeCount;
@@ -10,17 +10,16 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 pub(super) fn write(report: &MixReport<'_>, top: usize, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let plural = |number: u64, noun: &str| format!("{} {noun}{}", grouped(u128::from(number)), if number == 1 { "" } else { "s" });
     let unsolved: u64 = report.rows.iter().map(|row| row.mix.unsolved).sum();
     if report.has_run && unsolved > 0 {
-        let which = plural(unsolved, "function");
+        let which = numbered(unsolved.into(), "function");
         writeln!(out, "executed leaves out {which} whose counters make no flow, see bbprof verify")?;
     }
     if report.has_run && !report.exact {
         writeln!(out, "{}", style.paint(Some(Paint::Hot), "counts NOT exact, see bbprof verify"))?;
     }
     if report.num_skipped > 0 {
-        writeln!(out, "{} not instrumented: not in any number here", plural(report.num_skipped as u64, "function"))?;
+        writeln!(out, "{} not instrumented: not in any number here", numbered(report.num_skipped as u128, "function"))?;
     }
     for (position, row) in report.rows.iter().take(top).enumerate() {
         if position > 0 {
@@ -48,7 +47,7 @@ fn write_row(report: &MixReport<'_>, row: &Row<'_>, style: Style, out: &mut dyn 
 /// Name and place; where both are too wide, the place has a line of its own.
 fn write_heading(report: &MixReport<'_>, row: &Row<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let copies =
-        if row.mix.functions > 1 { format!(" ({} functions)", grouped(u128::from(row.mix.functions))) } else { String::new() };
+        if row.mix.functions > 1 { format!(" ({})", numbered(row.mix.functions.into(), "function")) } else { String::new() };
     let name = cut_middle(row.name, style.width.saturating_sub(copies.len()));
     let place = match row.file {
         Some(file) if row.line > 0 => one_line(&format!("{}:{}", report.files.path(file), row.line)).into_owned(),

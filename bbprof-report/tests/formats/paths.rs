@@ -47,7 +47,7 @@ fn as_text() {
         "{narrow}"
     );
     let half = written(9, Some(500));
-    assert!(half.contains("\n1 paths cover 50.0 % of them\n") && half.matches(" path ").count() == 1, "{half}");
+    assert!(half.contains("\n1 path covers 50.0 % of them\n") && half.matches("  f path ").count() == 1, "{half}");
     assert!(written(0, Some(1000)).ends_with("\n4 paths cover 100.0 % of them\n"));
 }
 
