@@ -116,16 +116,19 @@ impl Table {
     }
 }
 
-/// The text in `width` columns: without the place behind a name (two spaces between them), or a path without its first folders;
-/// what is still too wide loses its middle. Where whole folders would leave much of the width empty, a part of the next one stays:
-/// paths of a family of packages (`regex-syntax-0.8/src/lib.rs`) differ there.
-pub(crate) fn fitted(text: &str, width: usize) -> String {
+/// The text in `width` columns: a name without the place behind it (two spaces between them), or a place.
+fn fitted(text: &str, width: usize) -> String {
+    // Paths may have two spaces in them, and begin with none.
+    let name = text.split_once("  ").filter(|_| !text.starts_with('/') && text.width() > width);
+    name.map_or_else(|| fitted_place(text, width), |(name, _place)| cut_middle(name, width))
+}
+
+/// The place in `width` columns: a path without its first folders; what is still too wide loses its middle. Where whole folders
+/// would leave much of the width empty, a part of the next one stays: paths of a family of packages
+/// (`regex-syntax-0.8/src/lib.rs`) differ there.
+pub(crate) fn fitted_place(text: &str, width: usize) -> String {
     if text.width() <= width {
         return cut_middle(text, width);
-    }
-    // Paths may have two spaces in them, and begin with none.
-    if let Some((name, _place)) = text.split_once("  ").filter(|_| !text.starts_with('/')) {
-        return cut_middle(name, width);
     }
     let ends = text.match_indices('/').map(|(at, _)| &text[at..]);
     let fitting = text.starts_with('/').then(|| ends.skip(1).find(|end| end.width() + 3 <= width)).flatten();
@@ -203,6 +206,7 @@ mod tests {
         ] {
             assert_eq!(fitted(text, 22), fits);
         }
+        assert_eq!(fitted_place("a  folder/of/some/length/f.c:1", 22), "a  folder/...gth/f.c:1");
     }
 
     #[test]

@@ -529,7 +529,7 @@ const char *platform_error_text(int why) {
     case EBUSY: return "the program was started with its own setting";
     case EINVAL: return "not possible for this one";
     case ENOSYS: return "not counted in this process";
-    case ESTALE: return "another file has this name now";
+    case EREMCHG: return "another file has this name now";
     case EIDRM: return "no file has this name any more";
     case EDOM: return "%m stands in the name of the file, not in that of its folder";
     default: return "system call refused";

@@ -90,6 +90,9 @@ static void close_file(struct raw_file *raw) {
     raw->file = -1;
 }
 
+/* Of the file's name, which another has now: no call on files fails so by itself. */
+#define IS_ANOTHERS (-EREMCHG)
+
 /* The file, opened again; it must still be the same. */
 static int reopen(struct raw_file *raw) {
     struct file_identity now;
@@ -98,7 +101,7 @@ static int reopen(struct raw_file *raw) {
         return file == -ENOENT ? -EIDRM : file;
     int why = platform_identify(file, &now);
     if (why == 0 && (now.device != raw->device || now.inode != raw->inode))
-        why = -ESTALE;
+        why = IS_ANOTHERS;
     if (why != 0)
         platform_close(file);
     return why != 0 ? why : file;
@@ -167,12 +170,12 @@ void raw_abandon(struct process *process) {
 }
 
 void raw_complain_of_taken_name(struct process *process) {
-    process_complain(process, "cannot keep ", process->raw.path, platform_error_text(-ESTALE),
+    process_complain(process, "cannot keep ", process->raw.path, platform_error_text(IS_ANOTHERS),
                      "this process's counts are lost if it was replaced; %p in BBPROF_OUT makes names differ");
 }
 
 static void complain_of_growth(struct process *process, int why, const char *consequence) {
-    if (why == -ESTALE)
+    if (why == IS_ANOTHERS)
         raw_complain_of_taken_name(process);
     else
         process_complain(process, "cannot extend ", process->raw.path, platform_error_text(why), consequence);

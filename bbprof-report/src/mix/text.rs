@@ -2,8 +2,7 @@
 
 use super::{MixReport, Row};
 use crate::number::{grouped, numbered, percent};
-use crate::one_line;
-use crate::table::{Paint, Style, Table, cut_middle, fitted, warmth};
+use crate::table::{Paint, Style, Table, cut_middle, fitted_place, warmth};
 use bbprof_profile::OpcodeCount;
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -50,14 +49,16 @@ fn write_heading(report: &MixReport<'_>, row: &Row<'_>, style: Style, out: &mut 
         if row.mix.functions > 1 { format!(" ({})", numbered(row.mix.functions.into(), "function")) } else { String::new() };
     let name = cut_middle(row.name, style.width.saturating_sub(copies.len()));
     let place = match row.file {
-        Some(file) if row.line > 0 => one_line(&format!("{}:{}", report.files.path(file), row.line)).into_owned(),
+        Some(file) if row.line > 0 => {
+            fitted_place(&format!("{}:{}", report.files.path(file), row.line), style.width.saturating_sub(2))
+        }
         _ => String::new(),
     };
     let is_wide = name.width() + copies.len() + 2 + place.width() > style.width;
-    let (between, place) = match place.is_empty() {
-        true => ("", place),
-        false if is_wide => ("\n  ", fitted(&place, style.width.saturating_sub(2))),
-        false => ("  ", place),
+    let between = match place.is_empty() {
+        true => "",
+        false if is_wide => "\n  ",
+        false => "  ",
     };
     writeln!(out, "{}{copies}{between}{place}", style.paint(Some(Paint::Heading), &name))
 }
