@@ -225,23 +225,33 @@ static void in_child(void) {
 
 /* Where the program is not profiled, each library registers these handlers, as each may be
  * unloaded; wrappers of fork call them again. The lock counts. */
-void fork_prepare(void) {
+static void fork_prepare(void) {
     enter();
     prepare();
     leave();
 }
 
-void fork_in_parent(void) {
+static void fork_in_parent(void) {
     enter();
     in_parent();
     leave();
 }
 
 /* Nobody else is in the child. */
-void fork_in_child(void) {
+static void fork_in_child(void) {
     __atomic_store_n(&inside, 1, __ATOMIC_RELAXED);
     in_child();
     leave();
+}
+
+int32_t fork_between_handlers(int32_t (*real_fork)(void)) {
+    fork_prepare();
+    int32_t child = real_fork();
+    if (child == 0)
+        fork_in_child();
+    else
+        fork_in_parent();
+    return child;
 }
 
 /* Whose the handlers are. Not the image's `__dso_handle`: for that glibc drops them before the last destructors of the image, and

@@ -100,11 +100,5 @@ EXPORTED __attribute__((weak)) int mq_notify(mqd_t queue, const struct sigevent 
 EXPORTED __attribute__((weak)) int32_t _Fork(void) {
     if (REAL(fork) == NULL)
         return missing();
-    fork_prepare();
-    int32_t child = libc.fork();
-    if (child == 0)
-        fork_in_child();
-    else
-        fork_in_parent();
-    return child;
+    return fork_between_handlers(libc.fork);
 }

@@ -5,11 +5,5 @@ extern int32_t __real_fork(void);
 BBPROF_HIDDEN int32_t __wrap_fork(void);
 
 BBPROF_HIDDEN int32_t __wrap_fork(void) {
-    fork_prepare();
-    int32_t child = __real_fork();
-    if (child == 0)
-        fork_in_child();
-    else
-        fork_in_parent();
-    return child;
+    return fork_between_handlers(__real_fork);
 }

@@ -27,11 +27,9 @@
 #define entry_seal bbprof_entry_seal
 #define file_is_at bbprof_file_is_at
 #define fork_begin_child bbprof_fork_begin_child
-#define fork_in_child bbprof_fork_in_child
-#define fork_in_parent bbprof_fork_in_parent
+#define fork_between_handlers bbprof_fork_between_handlers
 #define fork_leave bbprof_fork_leave
 #define fork_path_table_of_caller bbprof_fork_path_table_of_caller
-#define fork_prepare bbprof_fork_prepare
 #define fork_register bbprof_fork_register
 #define fork_unregister bbprof_fork_unregister
 #define handlers_leave bbprof_handlers_leave

@@ -451,13 +451,12 @@ void fork_register(void);
 void fork_leave(struct process *process, struct image *image);
 /* A library takes its own with it. */
 void fork_unregister(void);
-void fork_prepare(void);
-void fork_in_parent(void);
-void fork_in_child(void);
+/* Forks as libc does, without what libc's fork would have called of ours. */
+int32_t fork_between_handlers(int32_t (*real_fork)(void));
 /* path_count.c's way to the word that leads the calling thread to its table. NULL: nobody
  * has one yet, in this image. It goes with the image. */
 extern BBPROF_HIDDEN struct path_table **(*fork_path_table_of_caller)(void);
-/* What the last of these does, where the child reaches the runtime before it. */
+/* What the handler in the child does, where the child reaches the runtime before it. */
 void fork_begin_child(struct process *process);
 
 /* Whether the calling thread is between the handlers of a fork, in who forks or in the child, and its counters are withheld. The

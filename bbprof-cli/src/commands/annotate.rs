@@ -61,7 +61,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
         require!("{}: stands for profiles; the function or source file comes last, behind them", wanted.display());
     }
     let profiles: Vec<PathBuf> = profiles.iter().map(PathBuf::from).collect();
-    let (profile, num_damaged) = load(&profiles, &args.maps)?;
+    let (profile, num_left_out) = load(&profiles, &args.maps)?;
     tell_inexact(&profile);
     let wanted = wanted.to_string_lossy();
     let subject = find(&profile, &wanted)?;
@@ -82,5 +82,5 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     } else {
         to_stdout(|out| annotate(&profile, &subject, read, style, out))?;
     }
-    Ok(Outcome::without(num_damaged))
+    Ok(Outcome::without(num_left_out))
 }

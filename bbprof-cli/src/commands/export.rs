@@ -192,7 +192,7 @@ fn tell_total(name: &str, CoveredLines { hit, all, .. }: CoveredLines) {
 pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
     let (exports, profiles) = split(&args.words)?;
     tell_unused(&exports, args);
-    let (profile, num_damaged) = load(&profiles, &args.maps)?;
+    let (profile, num_left_out) = load(&profiles, &args.maps)?;
     tell_inexact(&profile);
     if args.path_dag && profile.functions().all(|function| function.num_paths().is_none()) {
         require!("--path-dag: no path was counted; build the program with --counters paths and run it again");
@@ -213,7 +213,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Outcome> {
             }
         }
     }
-    Ok(Outcome::without(num_damaged))
+    Ok(Outcome::without(num_left_out))
 }
 
 type Exports = Vec<(&'static str, Kind, PathBuf)>;

@@ -3,25 +3,20 @@
 mod family;
 mod files;
 mod images;
+mod one_by_one;
 mod read;
 mod repeated;
 
-use super::progress::Progress;
-use crate::exit::Requirement;
-use crate::locate::MissingMap;
 use crate::messages::tell;
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use bbprof_format::BuildId;
 use bbprof_format::merged::{ImageCounters, MergedProfile};
 use bbprof_profile::{ExceptionKind, Merger, Profile};
 pub(crate) use files::{expand, stands_for_profiles};
-use files::{expand_without, profiles_of_last_run};
 pub(crate) use images::Images;
-use rayon::prelude::*;
-use read::read_input;
+pub(crate) use one_by_one::{Take, each_input};
 pub(crate) use read::read_profile;
 pub(crate) use repeated::head;
-use repeated::{Summed, stretches, without_repeated};
 use std::collections::HashSet;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -51,12 +46,9 @@ pub(crate) struct Loaded {
     pub(crate) merged: MergedProfile,
     /// How many inputs were left out, or an image of theirs was, as they are damaged or a build
     /// map of theirs is not found; each was named on stderr.
-    pub(crate) num_damaged: usize,
+    pub(crate) num_left_out: usize,
     images: Images,
 }
-
-/// Files that are read and decoded at once, before they are summed: bounds the memory.
-const FILES_AT_ONCE: usize = 32;
 
 impl Loaded {
     /// Reads and sums the inputs. Damaged ones, and those whose build maps are not found or
@@ -68,10 +60,10 @@ impl Loaded {
     /// Likewise, to write the sum to `output`, which is passed by in folders.
     pub(crate) fn read_for(output: Option<&Path>, profiles: &[PathBuf], maps: &MapArgs, strict: bool) -> Result<Self> {
         let mut gathered = Gathered::new(maps);
-        let (summed, num_damaged) = each_input(profiles, output, strict, &mut gathered)?;
+        let (summed, num_left_out) = each_input(profiles, output, strict, &mut gathered)?;
         let Gathered { images, merger, .. } = gathered;
         summed.tell_twice();
-        Ok(Self { merged: merger.finish(), num_damaged, images })
+        Ok(Self { merged: merger.finish(), num_left_out, images })
     }
 
     /// Reads the maps that are not in the inputs.
@@ -88,47 +80,6 @@ impl Loaded {
     pub(crate) fn solve(mut self) -> Result<Profile> {
         self.images.solve(self.merged)
     }
-}
-
-/// Who takes profiles one after the other.
-pub(crate) trait Take {
-    /// Begins with the profile that is at `path`.
-    fn begin(&mut self, path: &Path);
-
-    /// Makes sure that the build map of an image of it is there.
-    fn find_map(&mut self, image: &ImageCounters) -> Result<()>;
-
-    /// Takes the profile whose maps were found last.
-    fn take(&mut self, profile: MergedProfile) -> Result<()>;
-}
-
-/// Makes sure that the build maps of a profile are there; `path` is where the profile is.
-fn find_maps(taker: &mut impl Take, path: &Path, profile: &MergedProfile) -> Result<()> {
-    taker.begin(path);
-    profile.images.iter().try_for_each(|image| taker.find_map(image))
-}
-
-/// Leaves out images that are gone from where they ran, and their maps with them (a test builds a library, loads it and
-/// removes it): the counts of the others, in a pool those of many processes, are whole without them. Gives for each
-/// what there is to say. None is left out when all would be.
-fn leave_out_removed(taker: &mut impl Take, path: &Path, profile: &mut MergedProfile) -> Vec<anyhow::Error> {
-    taker.begin(path);
-    let mut removed: Vec<(BuildId, anyhow::Error)> = Vec::new();
-    for image in &profile.images {
-        match taker.find_map(image) {
-            // A library that was loaded from two places may be there in one.
-            Ok(()) => removed.retain(|(build_id, _)| *build_id != image.build_id),
-            Err(error) if error.is::<MissingMap>() && !Path::new(&image.path).exists() => removed.push((image.build_id, error)),
-            // What else is wrong is said where all maps have to be there.
-            Err(_) => {}
-        }
-    }
-    let is_removed = |image: &ImageCounters| removed.iter().any(|(build_id, _)| *build_id == image.build_id);
-    if profile.images.iter().all(is_removed) {
-        return Vec::new();
-    }
-    profile.images.retain(|image| !is_removed(image));
-    removed.into_iter().map(|(_, error)| error).collect()
 }
 
 /// Sums, and what is known of the maps of their images.
@@ -169,93 +120,17 @@ impl Take for Gathered {
     }
 }
 
-/// Names inputs that are left out, and gives their number; or ends with the first of
-/// them, when one must not be left out or none is left.
-fn skip(mut refused: Vec<anyhow::Error>, must_not: bool) -> Result<usize> {
-    if must_not && !refused.is_empty() {
-        return Err(refused.swap_remove(0));
-    }
-    refused.iter().for_each(|error| tell!("skipped {error:#}"));
-    Ok(refused.len())
-}
-
-/// Reads the inputs one after the other and hands them on; gives where the counts of each process are, and the number of those left
-/// out: damaged ones, which are named, those that `taker` refuses, and those whose build maps are not found, be it of images alone
-/// that are gone. When `strict`, or when there is only one, the first such error ends it. Those without a map are tried again
-/// behind the others, which may have it in them or come from where it is, and named last; unless there are no others.
-pub(crate) fn each_input(
-    profiles: &[PathBuf],
-    output: Option<&Path>,
-    strict: bool,
-    taker: &mut impl Take,
-) -> Result<(Summed, usize)> {
-    let files = if profiles.is_empty() { profiles_of_last_run()? } else { expand_without(profiles, output)? };
-    let files = without_repeated(files);
-    let mut summed = Summed::default();
-    let mut num_damaged = 0;
-    let mut without_map: Vec<(&Path, Option<MergedProfile>)> = Vec::new();
-    let progress = Progress::new("profiles", files.len());
-    for chunk in files.chunks(FILES_AT_ONCE) {
-        let parts: Vec<Result<MergedProfile>> = chunk.par_iter().map(|path| read_input(path, profiles)).collect();
-        for (path, part) in chunk.iter().zip(parts) {
-            let taken = part.and_then(|part| {
-                let stretches = stretches(&part.processes);
-                match find_maps(taker, path, &part) {
-                    Ok(()) => progress.aside(|| taker.take(part))?,
-                    // Files are read again, which bounds the memory; what came out of a pipe is gone.
-                    Err(error) if error.is::<MissingMap>() => without_map.push((path, (!path.is_file()).then_some(part))),
-                    Err(error) => return Err(error),
-                }
-                summed.add(path, stretches);
-                Ok(())
-            });
-            progress.step();
-            match taken.with_context(|| path.display().to_string()) {
-                Ok(()) => {}
-                Err(error) if strict || files.len() == 1 || error.is::<Requirement>() => return Err(error),
-                Err(error) => {
-                    progress.aside(|| tell!("skipped {error:#}"));
-                    num_damaged += 1;
-                }
-            }
-        }
-    }
-    drop(progress);
-    let mut refused = Vec::new();
-    let mut num_partial = 0;
-    for (path, kept) in without_map {
-        let taken = kept.map_or_else(|| read_profile(path), Ok).and_then(|mut part| {
-            let removed = if strict { Vec::new() } else { leave_out_removed(taker, path, &mut part) };
-            find_maps(taker, path, &part)?;
-            taker.take(part)?;
-            removed.iter().for_each(|error| tell!("{}: left out the counts of {error:#}", path.display()));
-            num_partial += usize::from(!removed.is_empty());
-            Ok(())
-        });
-        if let Err(error) = taken {
-            summed.leave_out(path);
-            refused.push(error.context(path.display().to_string()));
-        }
-    }
-    let is_none_left = num_damaged + refused.len() == files.len();
-    num_damaged += skip(refused, strict || is_none_left)?;
-    if num_damaged == files.len() {
-        bail!("none of the {num_damaged} inputs can be read");
-    }
-    Ok((summed, num_damaged + num_partial))
-}
-
 /// Reads, sums and solves; says how many inputs were damaged, and when nothing was counted. The profile is left to the end of the
 /// process: to free it piece by piece takes a tenth of a report's time.
 pub(crate) fn load(profiles: &[PathBuf], maps: &MapArgs) -> Result<(ManuallyDrop<Profile>, usize)> {
     let loaded = Loaded::read(profiles, maps, false)?;
-    let num_damaged = loaded.num_damaged;
+    let num_left_out = loaded.num_left_out;
     if loaded.merged.images.is_empty() {
         tell!("the profile is empty: no image of its processes has counters; were they built with bbprof?");
     }
     let profile = loaded.solve()?;
     tell_why_empty(&profile);
-    Ok((ManuallyDrop::new(profile), num_damaged))
+    Ok((ManuallyDrop::new(profile), num_left_out))
 }
 
 /// Says why no function is executed, if none is.

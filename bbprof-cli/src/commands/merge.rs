@@ -37,7 +37,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Outcome> {
         keep_what_is_not_in(&loaded.merged, &args.output)?;
         to_file(&args.output, |out| out.write_all(&loaded.merged.encode()))?;
     }
-    Ok(Outcome::without(loaded.num_damaged))
+    Ok(Outcome::without(loaded.num_left_out))
 }
 
 /// Makes sure that no file but an earlier sum is lost where this one is to be written.

@@ -70,9 +70,9 @@ pub(crate) fn run(args: &MixArgs) -> Result<Outcome> {
         write(args, &MixReport::of_code(&profile, by))?;
         return Ok(Outcome::Done);
     }
-    let (profile, num_damaged) = load(&args.input.profiles, &args.input.maps)?;
+    let (profile, num_left_out) = load(&args.input.profiles, &args.input.maps)?;
     write(args, &MixReport::of_run(&profile, by))?;
-    Ok(Outcome::without(num_damaged))
+    Ok(Outcome::without(num_left_out))
 }
 
 fn write(args: &MixArgs, report: &MixReport<'_>) -> Result<()> {

@@ -16,7 +16,7 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// Of a command that left out so many inputs.
-    pub(crate) fn without(num_damaged: usize) -> Self {
-        if num_damaged > 0 { Self::DamagedSkipped } else { Self::Done }
+    pub(crate) fn without(num_left_out: usize) -> Self {
+        if num_left_out > 0 { Self::DamagedSkipped } else { Self::Done }
     }
 }

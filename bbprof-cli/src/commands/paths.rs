@@ -40,7 +40,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
         _ => (None, &args.words[..]),
     };
     let profiles: Vec<PathBuf> = profiles.iter().map(PathBuf::from).collect();
-    let (profile, num_damaged) = load(&profiles, &args.maps)?;
+    let (profile, num_left_out) = load(&profiles, &args.maps)?;
     tell_inexact(&profile);
     let functions = match function {
         None => profile.functions().collect(),
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     }
     let options = PathOptions { top: args.top, coverage_thousandths, style: args.look.style(&std::io::stdout()) };
     to_stdout(|out| write_paths(&profile, &functions, &options, out))?;
-    Ok(Outcome::without(num_damaged))
+    Ok(Outcome::without(num_left_out))
 }
 
 /// `90`, `90%` or `99.5%` in thousandths.

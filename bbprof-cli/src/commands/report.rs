@@ -58,9 +58,9 @@ enum By {
 }
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Outcome> {
-    let (profile, num_damaged) = load(&args.input.profiles, &args.input.maps)?;
+    let (profile, num_left_out) = load(&args.input.profiles, &args.input.maps)?;
     let style = args.look.style(&std::io::stdout());
-    let outcome = Outcome::without(num_damaged);
+    let outcome = Outcome::without(num_left_out);
     if args.bias {
         to_stdout(|out| write_bias(&profile, args.top, style, out))?;
         return Ok(outcome);

@@ -31,10 +31,10 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
     // What cannot be read is told before anything is said to be exact.
-    let (mut against, mut num_damaged) = (None, 0);
+    let (mut against, mut num_left_out) = (None, 0);
     if !args.against.is_empty() {
         let loaded = Loaded::read(&args.against, &args.input.maps, false)?;
-        num_damaged = loaded.num_damaged;
+        num_left_out = loaded.num_left_out;
         against = Some(loaded.solve()?);
     }
     // Its lines are never cut: each is an exception with its reason.
@@ -46,17 +46,17 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Outcome> {
         written: Ok(()),
         sum: against.is_some().then(Merger::default),
     };
-    let (summed, num_skipped) = each_input(&args.input.profiles, None, false, &mut one_by_one)?;
+    let (summed, num_left_out_here) = each_input(&args.input.profiles, None, false, &mut one_by_one)?;
     let OneByOne { verdict, written, sum, mut images, .. } = one_by_one;
     written?;
-    num_damaged += num_skipped;
+    num_left_out += num_left_out_here;
     summed.tell_twice();
     to_stdout(|out: &mut dyn Write| verdict.finish(out))?;
     let agrees = match sum.zip(against) {
         Some((sum, against)) => compare(&images.solve(sum.finish())?, &against)?,
         None => true,
     };
-    Ok(match (verdict.is_exact() && agrees, num_damaged) {
+    Ok(match (verdict.is_exact() && agrees, num_left_out) {
         (false, _) => Outcome::NotExact,
         (true, 0) => Outcome::Done,
         (true, _) => Outcome::DamagedSkipped,

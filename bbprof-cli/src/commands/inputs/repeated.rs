@@ -38,10 +38,11 @@ fn resets_in(pool: &Path) -> HashSet<u32> {
 
 /// The file of a process that has all the counts of a stretch, as far as any has them: the one that tells of its end; else the one
 /// with the greatest sum, of those with the same the process's own, then the last.
-fn latest(window: &[usize], files: &[PathBuf], is: impl Fn(&usize, Extent) -> bool) -> Option<usize> {
-    let ended = window.iter().copied().find(|file| is(file, Extent::Ended));
-    let counted = |file: &usize| Some((total(&files[*file])?, is(file, Extent::Unended), *file));
-    ended.or_else(|| window.iter().filter_map(counted).max().map(|(.., file)| file))
+fn latest(window: &[(usize, Extent)], files: &[PathBuf]) -> Option<(usize, Extent)> {
+    let ended = window.iter().find(|(_, extent)| *extent == Extent::Ended);
+    let counted = |&(file, extent): &(usize, Extent)| Some((total(&files[file])?, extent == Extent::Unended, file, extent));
+    let fullest = || window.iter().filter_map(counted).max_by_key(|&(total, is_own, file, _)| (total, is_own, file));
+    ended.copied().or_else(|| fullest().map(|(.., file, extent)| (file, extent)))
 }
 
 /// A stretch of one process: its id, when it began, after how many resets.
@@ -86,61 +87,96 @@ pub(crate) fn stretches(processes: &[Process]) -> Vec<Stretch> {
 /// Leaves out what would be summed twice, and says so.
 pub(crate) fn without_repeated(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let heads: Vec<Option<Head>> = files.iter().map(|path| head(path)).collect();
-    let known = || heads.iter().enumerate().filter_map(|(file, head)| Some((file, (*head)?)));
-    let pools = known().filter(|(_, head)| head.extent == Extent::Pool);
-    let pools: HashMap<Identity, HashSet<u32>> = pools.map(|(file, head)| (head.run, resets_in(&files[file]))).collect();
-    let is_in_pool = |head: &Head| {
-        // A snapshot may be of a stretch that the pool does not have.
-        pools.get(&head.run).is_some_and(|resets| head.extent != Extent::Snapshot || resets.iter().eq([&head.resets]))
-    };
-    let mut windows: HashMap<(Identity, u32), Vec<usize>> = HashMap::new();
-    let mut left_out = vec![false; files.len()];
-    for (file, head) in known().filter(|(_, head)| head.extent != Extent::Pool) {
-        if is_in_pool(&head) {
-            tell!("left out {}: its counts are in the pool already", files[file].display());
-            left_out[file] = true;
-        } else {
-            windows.entry((head.run, head.resets)).or_default().push(file);
-        }
-    }
-    // By the file that is kept, so that they are told in its order.
-    let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let is = |file: &usize, extent: Extent| heads[*file].is_some_and(|head| head.extent == extent);
-    for window in windows.values().filter(|window| window.len() > 1) {
-        if let Some(latest) = latest(window, &files, is) {
-            // A process's own file has less than a snapshot if it could not grow, and no end was seen.
-            let earlier = |file: &usize| is(file, Extent::Snapshot) || is(&latest, Extent::Snapshot);
-            repeated.entry(latest).or_default().extend(window.iter().copied().filter(|file| *file != latest && earlier(file)));
-        }
-    }
-    for (latest, earlier) in repeated.into_iter().filter(|(_, earlier)| !earlier.is_empty()) {
-        let what = match earlier[..] {
-            [one] => format!("{}: its counts are", files[one].display()),
-            _ => format!("{} and {} more of its process: their counts are", files[earlier[0]].display(), earlier.len() - 1),
-        };
-        tell!("left out {what} in {}, too", files[latest].display());
-        earlier.into_iter().for_each(|file| left_out[file] = true);
-    }
-    // A process that has not yet been added to its pool has a file of its own, which is the latest of its window. Of a process
-    // that came to a later window, no earlier one is in a pool.
-    let mut last_window: HashMap<Identity, u32> = HashMap::new();
-    for (_, head) in known() {
-        let last = last_window.entry(head.run).or_default();
-        *last = head.resets.max(*last);
-    }
-    let may_be_in_pools = |head: &Head| {
-        let ended_so = || pools.values().any(|resets| resets.contains(&head.resets));
-        head.extent == Extent::Snapshot && last_window.get(&head.run) == Some(&head.resets) && ended_so()
-    };
-    let beside_pools: Vec<usize> =
-        known().filter(|(file, head)| !left_out[*file] && may_be_in_pools(head)).map(|(file, _)| file).collect();
-    if let Some(first) = beside_pools.first() {
-        tell!(
-            "left out {} snapshots of processes whose counts should be in the pools beside them: {}, ...; a profile that is named alone is read",
-            beside_pools.len(),
-            files[*first].display()
-        );
-    }
-    beside_pools.into_iter().for_each(|file| left_out[file] = true);
+    let known: Vec<(usize, Head)> = heads.iter().enumerate().filter_map(|(file, head)| Some((file, (*head)?))).collect();
+    let mut repeated = Repeated { pools: pools(&known, &files), left_out: vec![false; files.len()], files, known };
+    repeated.leave_out_pooled();
+    repeated.leave_out_earlier();
+    repeated.leave_out_snapshots_beside_pools();
+    let Repeated { files, left_out, .. } = repeated;
     files.into_iter().zip(left_out).filter(|(_, left_out)| !left_out).map(|(path, _)| path).collect()
+}
+
+/// Who was first in each pool, and after how many resets the counts of its processes begin.
+fn pools(known: &[(usize, Head)], files: &[PathBuf]) -> HashMap<Identity, HashSet<u32>> {
+    let pools = known.iter().filter(|(_, head)| head.extent == Extent::Pool);
+    pools.map(|(file, head)| (head.run, resets_in(&files[*file]))).collect()
+}
+
+/// Files of which some are left out. A file is its place among them.
+struct Repeated {
+    files: Vec<PathBuf>,
+    /// Of raw profiles, what their headers say.
+    known: Vec<(usize, Head)>,
+    pools: HashMap<Identity, HashSet<u32>>,
+    left_out: Vec<bool>,
+}
+
+impl Repeated {
+    /// What is not left out so far, and is no pool.
+    fn singles(&self) -> Vec<(usize, Head)> {
+        let is_single = |(file, head): &&(usize, Head)| !self.left_out[*file] && head.extent != Extent::Pool;
+        self.known.iter().filter(is_single).copied().collect()
+    }
+
+    /// Files of processes that a pool has in it.
+    fn leave_out_pooled(&mut self) {
+        for (file, head) in self.singles() {
+            // A snapshot may be of a stretch that the pool does not have.
+            let has_it = |resets: &HashSet<u32>| head.extent != Extent::Snapshot || resets.iter().eq([&head.resets]);
+            if self.pools.get(&head.run).is_some_and(has_it) {
+                tell!("left out {}: its counts are in the pool already", self.files[file].display());
+                self.left_out[file] = true;
+            }
+        }
+    }
+
+    /// Snapshots of a process whose counts a later file has, too.
+    fn leave_out_earlier(&mut self) {
+        let mut windows: HashMap<(Identity, u32), Vec<(usize, Extent)>> = HashMap::new();
+        for (file, head) in self.singles() {
+            windows.entry((head.run, head.resets)).or_default().push((file, head.extent));
+        }
+        // By the file that is kept, so that they are told in its order.
+        let mut earlier: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for window in windows.values().filter(|window| window.len() > 1) {
+            let Some((kept, extent)) = latest(window, &self.files) else { continue };
+            // A process's own file has less than a snapshot if it could not grow, and no end was seen.
+            let is_earlier = |of: Extent| of == Extent::Snapshot || extent == Extent::Snapshot;
+            let others = window.iter().filter(|(file, of)| *file != kept && is_earlier(*of));
+            earlier.entry(kept).or_default().extend(others.map(|(file, _)| *file));
+        }
+        for (kept, earlier) in earlier.into_iter().filter(|(_, earlier)| !earlier.is_empty()) {
+            let what = match earlier[..] {
+                [one] => format!("{}: its counts are", self.files[one].display()),
+                _ => {
+                    format!("{} and {} more of its process: their counts are", self.files[earlier[0]].display(), earlier.len() - 1)
+                }
+            };
+            tell!("left out {what} in {}, too", self.files[kept].display());
+            earlier.into_iter().for_each(|file| self.left_out[file] = true);
+        }
+    }
+
+    /// A process that has not yet been added to its pool has a file of its own, which is the latest of its window. Of a process that
+    /// came to a later window, no earlier one is in a pool.
+    fn leave_out_snapshots_beside_pools(&mut self) {
+        let mut last_window: HashMap<Identity, u32> = HashMap::new();
+        for (_, head) in &self.known {
+            let last = last_window.entry(head.run).or_default();
+            *last = head.resets.max(*last);
+        }
+        let may_be_in_pools = |head: &Head| {
+            let ended_so = || self.pools.values().any(|resets| resets.contains(&head.resets));
+            head.extent == Extent::Snapshot && last_window.get(&head.run) == Some(&head.resets) && ended_so()
+        };
+        let beside: Vec<usize> =
+            self.singles().into_iter().filter(|(_, head)| may_be_in_pools(head)).map(|(file, _)| file).collect();
+        let Some(first) = beside.first().map(|first| self.files[*first].display()) else { return };
+        let what = match beside.len() {
+            1 => format!("{first}: its counts should be in the pool beside it"),
+            n => format!("{n} snapshots of processes whose counts should be in the pools beside them: {first}, ..."),
+        };
+        tell!("left out {what}; a profile that is named alone is read");
+        beside.into_iter().for_each(|file| self.left_out[file] = true);
+    }
 }
