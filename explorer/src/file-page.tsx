@@ -8,11 +8,11 @@ import type { Model } from "./model";
 import { clip } from "./names";
 import { fileLink, functionLink, pageLink, replace } from "./route";
 import type { SourcePart } from "./schema";
+import { SOURCE_ROW } from "./source-rows";
 import { Lines, type TextLine } from "./source-text";
 import { VirtualList } from "./virtual";
 import { Fact } from "./widgets";
 
-const ROW = 20;
 const MOST_STANDS = 200;
 
 interface FileLine {
@@ -88,11 +88,11 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
   };
   const row = (position: number) => {
     const row = rows[position]!;
-    if (row.kind === "more") return <div class="piece-row" key={position} style={{ height: `${ROW}px` }}>and {digits(row.more)} blocks more</div>;
+    if (row.kind === "more") return <div class="piece-row" key={position} style={{ height: `${SOURCE_ROW}px` }}>and {digits(row.more)} blocks more</div>;
     if (row.kind === "stand") {
       const [fn, block, count, executed] = row.stand;
       return (
-        <div class="piece-row stand" key={position} style={{ height: `${ROW}px` }}>
+        <div class="piece-row stand" key={position} style={{ height: `${SOURCE_ROW}px` }}>
           <span class="count">{digits(read(count))}</span>
           <a href={functionLink(model, fn, block)} title={model.rows[fn]!.name.slice(0, 2000)}>{clip(model.rows[fn]!.shortName, 90)} #{block}</a>
           <span class="quiet">{digits(read(executed))} instr.</span>
@@ -106,7 +106,7 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
     const definition = inlined.get(row.line);
     const step = counts ? heat(counts.executed, whole, counts.count > 0) : null;
     return (
-      <div class={`line-row${row.line === selected ? " marked" : ""}`} key={position} style={{ height: `${ROW}px` }} onClick={() => counts && choose(row.line)}>
+      <div class={`line-row${row.line === selected ? " marked" : ""}`} key={position} style={{ height: `${SOURCE_ROW}px` }} onClick={() => counts && choose(row.line)}>
         <span class={`count${counts && counts.count == 0 ? " never" : ""}`} title={counts && `${digits(counts.executed)} instructions, ${percent(counts.executed, whole)} of this file`}>{counts ? digits(counts.count) : ""}</span>
         <span class={`gutter${step === null ? "" : ` heat-${step}`}`} />
         {counts && counts.stands.length > 0 ? (
@@ -131,7 +131,7 @@ export function FilePage({ model, id, line: selected }: { model: Model; id: numb
       </header>
       {error !== null && <p class="remark">{error}</p>}
       <section class="source" aria-label="Source with counts">
-        <VirtualList key={id} count={rows.length} rowHeight={ROW} row={row} reveal={reveal} minWidth={`calc(${longest.current}ch + 15em)`} class="code" />
+        <VirtualList key={id} count={rows.length} rowHeight={SOURCE_ROW} row={row} reveal={reveal} minWidth={`calc(${longest.current}ch + 15em)`} class="code" />
       </section>
     </main>
   );

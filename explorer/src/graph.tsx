@@ -1,31 +1,15 @@
-// The control-flow graph of a function: drawn by layout.ts, shown as SVG, of which only what is in view exists. From far away
-// blocks are mere colours, a few paths for all of them, so that thousands cost no more than ten.
+// The control-flow graph of a function: drawn by layout.ts, shown by scene.tsx, moved by pointers and keys.
 
-import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { descending, digits, percent, short, type Count } from "./count";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { BOX, centre, fit, isInView, start, zoomed, type Camera, type Size } from "./camera";
+import { descending, digits, type Count } from "./count";
 import type { FunctionModel } from "./function-model";
-import { heat } from "./heat";
-import { layOut, type DrawnEdge } from "./layout";
+import { layOut, type Layout } from "./layout";
+import { usePointers } from "./pointers";
+import { Scene } from "./scene";
 
-const BOX = { width: 172, height: 54 };
 /** Functions with more blocks than this begin with those that ran. */
 const MANY_BLOCKS = 300;
-const MARGIN = 40;
-/** Below this, blocks are no longer to be seen. */
-const LEAST_SCALE = 0.03;
-/** More ways than this out of a block, or into it, are a fan. */
-const FAN = 12;
-/** More edges than this in view, and fans are drawn as one. */
-const MOST_EDGES = 200;
-/** More blocks than this in view are drawn as colours alone. */
-const MOST_DETAILED = 260;
-
-interface Camera {
-  x: number;
-  y: number;
-  scale: number;
-}
 
 interface Props {
   model: FunctionModel;
@@ -47,41 +31,10 @@ export function Graph({ model, selected, select, lineOf }: Props) {
   const most = useMemo(() => model.edges.reduce((most: Count, edge) => (edge.count !== null && edge.count > most ? edge.count : most), 0), [model]);
 
   const element = useRef<HTMLDivElement>(null);
-  const [size, setSize] = useState({ width: 0, height: 0 });
+  const size = useSize(element);
   const [camera, setCamera] = useState<Camera | null>(null);
   useLayoutEffect(() => {
-    const box = element.current!;
-    const measure = () => setSize({ width: box.clientWidth, height: box.clientHeight });
-    measure();
-    const watch = new ResizeObserver(measure);
-    watch.observe(box);
-    return () => watch.disconnect();
-  }, []);
-
-  const fit = (): Camera => {
-    const whole = Math.min(1, (size.width - 2 * MARGIN) / layout.width, (size.height - 2 * MARGIN) / layout.height);
-    const scale = Math.max(whole, LEAST_SCALE);
-    return {
-      scale,
-      // What is too wide is seen from above the entry.
-      x: scale > whole ? size.width / 2 - (layout.x[0]! + BOX.width / 2) * scale : (size.width - layout.width * scale) / 2,
-      y: Math.max(MARGIN, (size.height - layout.height * scale) / 2),
-    };
-  };
-  const centre = (block: number, scale: number): Camera => ({
-    scale,
-    x: size.width / 2 - (layout.x[block]! + BOX.width / 2) * scale,
-    y: size.height / 2.6 - (layout.y[block]! + BOX.height / 2) * scale,
-  });
-  const start = (): Camera => {
-    const whole = fit();
-    if (selected !== null && !Number.isNaN(layout.x[selected])) return centre(selected, Math.max(whole.scale, 0.8));
-    if (whole.scale >= 0.55) return whole;
-    const first = centre(0, 0.8);
-    return { ...first, y: MARGIN };
-  };
-  useLayoutEffect(() => {
-    if (size.width > 0) setCamera(start());
+    if (size.width > 0) setCamera(start(layout, size, selected));
   }, [layout, size.width > 0]);
   const current = camera ?? { x: 0, y: 0, scale: 1 };
 
@@ -92,52 +45,33 @@ export function Graph({ model, selected, select, lineOf }: Props) {
       setOnlyRan(false);
       return;
     }
-    const [x, y] = [layout.x[selected]! * camera.scale + camera.x, layout.y[selected]! * camera.scale + camera.y];
-    if (x < 0 || y < 0 || x + BOX.width * camera.scale > size.width || y + BOX.height * camera.scale > size.height) {
-      setCamera(centre(selected, Math.max(camera.scale, 0.6)));
-    }
+    if (!isInView(layout, size, camera, selected)) setCamera(centre(layout, size, selected, Math.max(camera.scale, 0.6)));
   }, [selected, layout, size.height]);
 
-  const zoom = (factor: number, x = size.width / 2, y = size.height / 2) =>
-    setCamera((old) => {
-      const camera = old ?? current;
-      const scale = Math.min(2.5, Math.max(LEAST_SCALE, camera.scale * factor));
-      const change = scale / camera.scale;
-      return { scale, x: x - (x - camera.x) * change, y: y - (y - camera.y) * change };
-    });
+  const zoom = (factor: number, x = size.width / 2, y = size.height / 2) => setCamera((old) => zoomed(old ?? current, factor, x, y));
   const pan = (x: number, y: number) => setCamera((old) => ({ ...(old ?? current), x: (old ?? current).x + x, y: (old ?? current).y + y }));
 
   usePointers(element, { pan, zoom });
 
   const keys = (event: KeyboardEvent) => {
-    const at = selected ?? 0;
-    const hottest = (edges: number[], end: "from" | "to") => {
-      const near = edges.map((edge) => model.edges[edge]!).filter((edge) => edge[end] !== at && isShown(edge[end]));
-      near.sort((a, b) => descending(a.count ?? 0, b.count ?? 0));
-      return near[0]?.[end];
-    };
-    const beside = (direction: number) => {
-      const row = model.blocks.filter((block) => isShown(block.id) && layout.row[block.id] === layout.row[at]).map((block) => block.id);
-      row.sort((a, b) => layout.x[a]! - layout.x[b]!);
-      return row[row.indexOf(at) + direction];
-    };
     const go = (block: number | undefined) => block !== undefined && select(block);
+    const next = (direction: Direction) => go(selected === null ? 0 : neighbour(model, layout, isShown, selected, direction));
     const step = 80;
     switch (event.key) {
-      case "ArrowDown": event.shiftKey ? pan(0, -step) : go(selected === null ? 0 : hottest(model.blocks[at]!.out, "to")); break;
-      case "ArrowUp": event.shiftKey ? pan(0, step) : go(selected === null ? 0 : hottest(model.blocks[at]!.in, "from")); break;
-      case "ArrowLeft": event.shiftKey ? pan(step, 0) : go(beside(-1)); break;
-      case "ArrowRight": event.shiftKey ? pan(-step, 0) : go(beside(1)); break;
+      case "ArrowDown": event.shiftKey ? pan(0, -step) : next("down"); break;
+      case "ArrowUp": event.shiftKey ? pan(0, step) : next("up"); break;
+      case "ArrowLeft": event.shiftKey ? pan(step, 0) : next("left"); break;
+      case "ArrowRight": event.shiftKey ? pan(-step, 0) : next("right"); break;
       case "Home": go(0); break;
       case "+": case "=": zoom(1.25); break;
       case "-": zoom(0.8); break;
-      case "0": setCamera(fit()); break;
+      case "0": setCamera(fit(layout, size)); break;
       default: return;
     }
     event.preventDefault();
   };
 
-  const scene = camera && <Scene {...{ model, layout, camera, size, selected, select, lineOf, isShown, most }} />;
+  const scene = camera && <Scene {...{ model, layout, camera, size, selected, select, lineOf, most }} />;
   return (
     <section class="graph" aria-label="Control-flow graph">
       <div class="graph-bar">
@@ -154,7 +88,7 @@ export function Graph({ model, selected, select, lineOf }: Props) {
         )}
         <span class="buttons" role="group" aria-label="Zoom">
           <button type="button" onClick={() => zoom(0.8)} aria-label="Zoom out" title="Zoom out (−)">−</button>
-          <button type="button" onClick={() => setCamera(fit())} aria-label="Show all" title="Show all (0)">fit</button>
+          <button type="button" onClick={() => setCamera(fit(layout, size))} aria-label="Show all" title="Show all (0)">fit</button>
           <button type="button" onClick={() => zoom(1.25)} aria-label="Zoom in" title="Zoom in (+)">+</button>
         </span>
       </div>
@@ -173,283 +107,38 @@ export function Graph({ model, selected, select, lineOf }: Props) {
   );
 }
 
-interface SceneProps extends Props {
-  layout: ReturnType<typeof layOut>;
-  camera: Camera;
-  size: { width: number; height: number };
-  isShown: (block: number) => boolean;
-  most: Count;
-}
-
-function Scene(props: SceneProps) {
-  const { model, layout, camera, size, selected } = props;
-  const view = {
-    left: -camera.x / camera.scale - 40,
-    top: -camera.y / camera.scale - 40,
-    right: (size.width - camera.x) / camera.scale + 40,
-    bottom: (size.height - camera.y) / camera.scale + 40,
-  };
-  const inView: number[] = [];
-  for (let block = 0; block < model.blocks.length; block++) {
-    const [x, y] = [layout.x[block]!, layout.y[block]!];
-    if (x + BOX.width >= view.left && x <= view.right && y + BOX.height >= view.top && y <= view.bottom) inView.push(block);
-  }
-  const isDetailed = inView.length <= MOST_DETAILED && camera.scale > 0.22;
-  const bounds = useMemo(() => layout.edges.map(({ points }) => boundsOf(points)), [layout]);
-  const seen = new Set(inView);
-  // Of a fan, the ways to blocks out of view are one line together.
-  let rays = "";
-  const isRay = (drawn: DrawnEdge) => {
-    const ends = model.edges[drawn.edge]!;
-    const isNear = selected !== null && (ends.from === selected || ends.to === selected);
-    return !isNear && !drawn.isCut && !(seen.has(ends.from) && seen.has(ends.to)) && isInFan(model, ends);
-  };
-  let edges = layout.edges.filter((_, position) => {
-    const [left, top, right, bottom] = bounds[position]!;
-    return right! >= view.left && left! <= view.right && bottom! >= view.top && top! <= view.bottom;
-  });
-  if (isDetailed && edges.length > MOST_EDGES) {
-    const [far, near] = [edges.filter(isRay), edges.filter((edge) => !isRay(edge))];
-    for (const ray of far) rays += curve(ray.points, ray.isBack);
-    edges = near;
-  }
-  // What does not depend on the camera is made once, and skipped by the renderer when it is the same.
-  const nodes = useMemo(() => new Map<string, VNode>(), [model, layout]);
-  const block = (id: number) => {
-    const key = `${id}${id === selected ? "s" : ""}`;
-    let node = nodes.get(key);
-    if (!node) nodes.set(key, (node = <BlockBox key={id} {...props} id={id} />));
-    return node;
-  };
-  const drawn = useMemo(() => new Map<string, VNode>(), [model, layout]);
-  const edge = (edge: DrawnEdge) => {
-    const ends = model.edges[edge.edge]!;
-    const near = selected !== null && (ends.from === selected || ends.to === selected);
-    const key = `${edge.edge}${near ? "s" : ""}`;
-    let node = drawn.get(key);
-    if (!node) drawn.set(key, (node = <EdgeLine key={key} {...props} drawn={edge} near={near} />));
-    return node;
-  };
-  return (
-    <svg width={size.width} height={size.height} role="presentation" class={camera.scale < 0.5 ? "far" : undefined}>
-      <defs>
-        {["plain", "never", "back", "unwind", "near"].map((name) => (
-          <marker id={`arrow-${name}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto" markerUnits="userSpaceOnUse" key={name}>
-            <path d="M0,0.5 L8,4 L0,7.5 z" class={`arrow ${name}`} />
-          </marker>
-        ))}
-      </defs>
-      <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>
-        {isDetailed ? (
-          <>
-            {rays && <path class="rays" d={rays} />}
-            {edges.map(edge)}
-            {inView.map(block)}
-          </>
-        ) : (
-          <Far {...props} inView={inView} edges={edges} />
-        )}
-      </g>
-    </svg>
-  );
-}
-
-/** Many blocks: a path for each colour. */
-function Far({ model, layout, inView, edges, select, selected, camera }: SceneProps & { inView: number[]; edges: DrawnEdge[] }) {
-  const paths = ["", "", "", "", "", ""];
-  for (const id of inView) {
-    const block = model.blocks[id]!;
-    paths[heat(block.executed, model.executed, block.count > 0)] += `M${layout.x[id]},${layout.y[id]}h${BOX.width}v${BOX.height}h${-BOX.width}z`;
-  }
-  const lines = { ran: "", never: "", back: "" };
-  for (const edge of edges) {
-    const { points } = edge;
-    let path = `M${points[0]},${points[1]}`;
-    if (edge.isCut) path += `L${points[2]},${points[3]}M${points[4]},${points[5]}L${points[6]},${points[7]}`;
-    else for (let i = 2; i < points.length; i += 2) path += `L${points[i]},${points[i + 1]}`;
-    lines[model.edges[edge.edge]!.count == 0 ? "never" : edge.isBack ? "back" : "ran"] += path;
-  }
-  const pick = (event: MouseEvent) => {
-    const box = (event.currentTarget as SVGElement).ownerSVGElement!.getBoundingClientRect();
-    const [x, y] = [(event.clientX - box.left - camera.x) / camera.scale, (event.clientY - box.top - camera.y) / camera.scale];
-    const hit = inView.find((id) => x >= layout.x[id]! && x <= layout.x[id]! + BOX.width && y >= layout.y[id]! && y <= layout.y[id]! + BOX.height);
-    if (hit !== undefined) select(hit);
-  };
-  return (
-    <g onClick={pick}>
-      <path class="far-edge never" d={lines.never} />
-      <path class="far-edge" d={lines.ran} />
-      <path class="far-edge back" d={lines.back} />
-      {paths.map((path, step) => path && <path key={step} class={`far-block heat-${step}`} d={path} />)}
-      {selected !== null && !Number.isNaN(layout.x[selected]) && (
-        <rect class="far-selected" x={layout.x[selected]} y={layout.y[selected]} width={BOX.width} height={BOX.height} />
-      )}
-    </g>
-  );
-}
-
-function BlockBox({ model, layout, selected, select, id, lineOf }: SceneProps & { id: number }) {
-  const block = model.blocks[id]!;
-  const ran = block.count > 0;
-  const share = percent(block.executed, model.executed);
-  const isHeader = block.in.some((edge) => layout.isBack[edge]);
-  const isExit = block.out.length === 0;
-  const title = `Block ${id}${id === 0 ? ", the entry" : ""}: executed ${digits(block.count)} times, ${share} of the function's instructions`;
-  const line = lineOf(id);
-  return (
-    <g
-      class={`block heat-${heat(block.executed, model.executed, ran)}${id === selected ? " selected" : ""}`}
-      transform={`translate(${layout.x[id]} ${layout.y[id]})`}
-      id={`block-${id}`}
-      role="option"
-      aria-selected={id === selected}
-      aria-label={title}
-      onClick={() => select(id)}
-    >
-      <title>{title}</title>
-      <rect class="body" width={BOX.width} height={BOX.height} rx="5" />
-      {isExit && <path class="exit" d={`M8,${BOX.height}H${BOX.width - 8}`} />}
-      <text class="id" x="10" y="19">
-        #{id}
-        {id === 0 ? " entry" : ""}
-        {isHeader ? " ↻" : ""}
-      </text>
-      <text class="number" x={BOX.width - 10} y="19">{digits(block.count).length > 15 ? short(block.count) : digits(block.count)}</text>
-      <text class="line" x="10" y="41">{line.length > 16 ? `…${line.slice(-15)}` : line}</text>
-      <text class="share" x={BOX.width - 10} y="41">{ran ? share : "never"}</text>
-    </g>
-  );
-}
-
-const isInFan = (model: FunctionModel, edge: { from: number; to: number }) =>
-  model.blocks[edge.from]!.out.length > FAN || model.blocks[edge.to]!.in.length > FAN;
-
-function EdgeLine({ model, drawn, near, most, select }: SceneProps & { drawn: DrawnEdge; near: boolean }) {
-  const edge = model.edges[drawn.edge]!;
-  const never = edge.count !== null && edge.count == 0;
-  const total = model.blocks[edge.from]!.leaving;
-  // Of very many ways, each is thin and pale: together they are a fan, not a wall.
-  const isFan = isInFan(model, edge);
-  const weight = isFan && !near ? 1 : edge.count === null || never ? 1 : 1 + 2.8 * (Math.log1p(Number(edge.count)) / Math.log1p(Math.max(1, Number(most))));
-  const kind = near ? "near" : never ? "never" : drawn.isBack ? "back" : edge.kind === "unwind" ? "unwind" : "plain";
-  const { points } = drawn;
-  const says =
-    `#${edge.from} to #${edge.to}: ` +
-    (edge.count === null ? "not determined by the counters" : `${digits(edge.count)} times${total === null ? "" : `, ${percent(edge.count, total)} of #${edge.from}`}`) +
-    (edge.kind === "unwind" ? ", unwinding" : edge.kind === "switch" ? ", switch" : "") +
-    (drawn.isBack ? ", back" : "");
-  const label = edge.count === null ? "?" : digits(edge.count);
-  const branches = model.blocks[edge.from]!.out.length > 1 || drawn.isBack;
-  if (drawn.isCut) {
-    return (
-      <g class={`edge ${kind}`}>
-        <title>{says}</title>
-        <path d={`M${points[0]},${points[1]}L${points[2]},${points[3]}`} style={{ strokeWidth: weight }} />
-        <text class="stub" x={points[2]} y={points[3]! + 11} onClick={() => select(edge.to)}>→ #{edge.to}</text>
-        <path d={`M${points[4]},${points[5]}L${points[6]},${points[7]}`} style={{ strokeWidth: weight }} marker-end={`url(#arrow-${kind})`} />
-        {model.blocks[edge.to]!.in.length <= 6 && (
-          <text class="stub" x={points[4]} y={points[5]! - 3} onClick={() => select(edge.from)}>#{edge.from} →</text>
-        )}
-      </g>
-    );
-  }
-  // The count stands beside the edge, shortly behind where it leaves its block, clear of the neighbours'.
-  const [x, y] = [points[0]! * 0.55 + points[2]! * 0.45, points[1]! + 27];
-  return (
-    <g class={`edge ${kind}${isFan ? " fan" : ""}`}>
-      <title>{says}</title>
-      <path d={curve(points, drawn.isBack)} style={{ strokeWidth: weight }} marker-end={`url(#arrow-${kind})`} />
-      {branches && (
-        <text x={x} y={y}>
-          {label.length > 13 ? short(edge.count!) : label}
-        </text>
-      )}
-    </g>
-  );
-}
-
-function curve(points: number[], isBack: boolean): string {
-  let path = `M${points[0]},${points[1]}`;
-  for (let i = 2; i < points.length; i += 2) {
-    const [x0, y0, x1, y1] = [points[i - 2]!, points[i - 1]!, points[i]!, points[i + 1]!];
-    if (x0 === x1) path += `V${y1}`;
-    else if (isBack && (i === 2 || i === points.length - 2)) {
-      // Around the end of a block: down and up again, or up and down.
-      const bend = i === 2 ? 34 : -34;
-      path += `C${x0},${y0 + bend} ${x1},${y1 + bend} ${x1},${y1}`;
-    } else {
-      const half = (y1 - y0) / 2;
-      path += `C${x0},${y0 + half} ${x1},${y1 - half} ${x1},${y1}`;
-    }
-  }
-  return path;
-}
-
-function boundsOf(points: number[]): number[] {
-  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < points.length; i += 2) {
-    left = Math.min(left, points[i]!);
-    right = Math.max(right, points[i]!);
-    top = Math.min(top, points[i + 1]! - 34);
-    bottom = Math.max(bottom, points[i + 1]! + 34);
-  }
-  return [left, top, right, bottom];
-}
-
-/** Dragging, pinching, the wheel: wheel and two fingers on a touchpad move, with Ctrl or a pinch they zoom. */
-function usePointers(
-  element: { current: HTMLDivElement | null },
-  move: { pan: (x: number, y: number) => void; zoom: (factor: number, x: number, y: number) => void },
-) {
-  const latest = useRef(move);
-  latest.current = move;
-  useEffect(() => {
+/** How large an element is, now and whenever that changes. */
+function useSize(element: { current: HTMLDivElement | null }): Size {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
     const box = element.current!;
-    const held = new Map<number, { x: number; y: number }>();
-    let travelled = 0;
-    const wheel = (event: WheelEvent) => {
-      event.preventDefault();
-      const { left, top } = box.getBoundingClientRect();
-      const unit = event.deltaMode === 1 ? 20 : 1;
-      if (event.ctrlKey || event.metaKey) latest.current.zoom(Math.exp(-event.deltaY * unit * 0.004), event.clientX - left, event.clientY - top);
-      else latest.current.pan(-(event.shiftKey ? event.deltaY : event.deltaX) * unit, -(event.shiftKey ? 0 : event.deltaY) * unit);
-    };
-    const down = (event: PointerEvent) => {
-      held.set(event.pointerId, { x: event.clientX, y: event.clientY });
-      travelled = 0;
-    };
-    const moved = (event: PointerEvent) => {
-      const old = held.get(event.pointerId);
-      if (!old) return;
-      const now = { x: event.clientX, y: event.clientY };
-      travelled += Math.abs(now.x - old.x) + Math.abs(now.y - old.y);
-      if (travelled > 4 && !box.hasPointerCapture(event.pointerId)) box.setPointerCapture(event.pointerId);
-      const other = [...held].find(([id]) => id !== event.pointerId)?.[1];
-      if (other) {
-        const { left, top } = box.getBoundingClientRect();
-        const distance = (a: { x: number; y: number }) => Math.hypot(a.x - other.x, a.y - other.y);
-        latest.current.zoom(distance(now) / Math.max(1, distance(old)), (now.x + other.x) / 2 - left, (now.y + other.y) / 2 - top);
-        latest.current.pan((now.x - old.x) / 2, (now.y - old.y) / 2);
-      } else latest.current.pan(now.x - old.x, now.y - old.y);
-      held.set(event.pointerId, now);
-    };
-    const up = (event: PointerEvent) => held.delete(event.pointerId);
-    // The end of a drag is no click.
-    const click = (event: MouseEvent) => travelled > 4 && event.stopPropagation();
-    box.addEventListener("wheel", wheel, { passive: false });
-    box.addEventListener("pointerdown", down);
-    box.addEventListener("pointermove", moved);
-    box.addEventListener("pointerup", up);
-    box.addEventListener("pointercancel", up);
-    box.addEventListener("click", click, { capture: true });
-    return () => {
-      box.removeEventListener("wheel", wheel);
-      box.removeEventListener("pointerdown", down);
-      box.removeEventListener("pointermove", moved);
-      box.removeEventListener("pointerup", up);
-      box.removeEventListener("pointercancel", up);
-      box.removeEventListener("click", click, { capture: true });
-    };
+    const measure = () => setSize({ width: box.clientWidth, height: box.clientHeight });
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(box);
+    return () => watch.disconnect();
   }, []);
+  return size;
 }
 
+type Direction = "up" | "down" | "left" | "right";
+
+/** The block to which an arrow leads: the most frequent successor or predecessor, or who stands beside it. */
+function neighbour(model: FunctionModel, layout: Layout, isShown: (block: number) => boolean, at: number, direction: Direction): number | undefined {
+  const hottest = (edges: number[], end: "from" | "to") => {
+    const near = edges.map((edge) => model.edges[edge]!).filter((edge) => edge[end] !== at && isShown(edge[end]));
+    near.sort((a, b) => descending(a.count ?? 0, b.count ?? 0));
+    return near[0]?.[end];
+  };
+  const beside = (step: number) => {
+    const row = model.blocks.filter((block) => isShown(block.id) && layout.row[block.id] === layout.row[at]).map((block) => block.id);
+    row.sort((a, b) => layout.x[a]! - layout.x[b]!);
+    return row[row.indexOf(at) + step];
+  };
+  switch (direction) {
+    case "down": return hottest(model.blocks[at]!.out, "to");
+    case "up": return hottest(model.blocks[at]!.in, "from");
+    case "left": return beside(-1);
+    case "right": return beside(1);
+  }
+}
