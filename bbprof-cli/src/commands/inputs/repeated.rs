@@ -157,8 +157,8 @@ impl Repeated {
         }
     }
 
-    /// A process that has not yet been added to its pool has a file of its own, which is the latest of its window. Of a process that
-    /// came to a later window, no earlier one is in a pool.
+    /// A process that has not yet been added to its pool has a file of its own, which is the latest of its window. Of a process
+    /// that came to a later window, no earlier one is in a pool.
     fn leave_out_snapshots_beside_pools(&mut self) {
         let mut last_window: HashMap<Identity, u32> = HashMap::new();
         for (_, head) in &self.known {
