@@ -229,7 +229,7 @@ impl Cfg {
     }
 
     /// All edge ids, in order.
-    pub fn edge_ids(&self) -> impl Iterator<Item = EdgeId> + use<> {
+    pub fn edge_ids(&self) -> impl Iterator<Item = EdgeId> + Clone + use<> {
         (0..self.edges.len() as u32).map(EdgeId)
     }
 }

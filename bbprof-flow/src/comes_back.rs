@@ -7,6 +7,7 @@
 //! it calls are known to, so that no call into a circle is.
 
 use crate::index::index;
+use crate::lists::Lists;
 
 index! {
     /// A function of a module, dense, by position in the list given to [`comes_back`].
@@ -31,11 +32,11 @@ pub struct CallSummary {
 /// When a callee is not in the list.
 #[must_use]
 pub fn comes_back(functions: &[CallSummary]) -> Vec<bool> {
-    let callers = Callers::of(functions);
+    let callers = callers(functions);
     let mut comes_back: Vec<bool> = functions.iter().map(|function| function.is_exact && !function.may_vanish).collect();
     let mut lost: Vec<u32> = (0..functions.len() as u32).filter(|function| !comes_back[*function as usize]).collect();
     while let Some(function) = lost.pop() {
-        for caller in callers.of_function(function) {
+        for caller in callers.of_key(function as usize) {
             if std::mem::replace(&mut comes_back[*caller as usize], false) {
                 lost.push(*caller);
             }
@@ -51,7 +52,7 @@ pub fn comes_back(functions: &[CallSummary]) -> Vec<bool> {
 /// When a callee is not in the list.
 #[must_use]
 pub fn comes_back_from_bounded_depth(functions: &[CallSummary]) -> Vec<bool> {
-    let callers = Callers::of(functions);
+    let callers = callers(functions);
     let mut comes_back = vec![false; functions.len()];
     // How many of its calls are not known to come back.
     let mut open_calls: Vec<usize> = functions.iter().map(|function| function.callees.len()).collect();
@@ -60,7 +61,7 @@ pub fn comes_back_from_bounded_depth(functions: &[CallSummary]) -> Vec<bool> {
     let mut found: Vec<u32> = (0..functions.len() as u32).filter(is_leaf).collect();
     while let Some(function) = found.pop() {
         comes_back[function as usize] = true;
-        for caller in callers.of_function(function) {
+        for caller in callers.of_key(function as usize) {
             open_calls[*caller as usize] -= 1;
             if open_calls[*caller as usize] == 0 && is_sound(*caller) {
                 found.push(*caller);
@@ -70,40 +71,11 @@ pub fn comes_back_from_bounded_depth(functions: &[CallSummary]) -> Vec<bool> {
     comes_back
 }
 
-/// The callers of each function, one after the other.
-struct Callers {
-    /// Where each function's stretch of `callers` starts, and the end of the last.
-    starts: Vec<u32>,
-    callers: Vec<u32>,
-}
-
-impl Callers {
-    fn of(functions: &[CallSummary]) -> Self {
-        let calls = || {
-            let numbered = functions.iter().enumerate();
-            numbered.flat_map(|(caller, function)| function.callees.iter().map(move |callee| (caller as u32, callee.index())))
-        };
-        let mut starts = vec![0u32; functions.len() + 1];
-        for (_, callee) in calls() {
-            assert!(callee < functions.len(), "a callee is a function of the list");
-            starts[callee + 1] += 1;
-        }
-        for function in 0..functions.len() {
-            starts[function + 1] += starts[function];
-        }
-        let mut free = starts.clone();
-        let mut callers = vec![0; starts[functions.len()] as usize];
-        for (caller, callee) in calls() {
-            callers[free[callee] as usize] = caller;
-            free[callee] += 1;
-        }
-        Self { starts, callers }
-    }
-
-    fn of_function(&self, function: u32) -> &[u32] {
-        let function = function as usize;
-        &self.callers[self.starts[function] as usize..self.starts[function + 1] as usize]
-    }
+/// The callers of each function.
+fn callers(functions: &[CallSummary]) -> Lists<u32> {
+    let numbered = functions.iter().enumerate();
+    let calls = numbered.flat_map(|(caller, function)| function.callees.iter().map(move |callee| (callee.index(), caller as u32)));
+    Lists::of(functions.len(), calls)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 use crate::cfg::{Cfg, Endpoint};
 use crate::check::CheckError;
+use crate::lists::Lists;
 use crate::plan::{CounterId, CounterPlan, CounterSite};
 
 /// What a plan determines.
@@ -67,11 +68,13 @@ pub fn determined(cfg: &Cfg, plan: &CounterPlan) -> Result<Determined, CheckErro
 /// The bridges of an undirected multigraph, each edge with a name and its two ends.
 fn bridges(num_vertices: usize, edges: Vec<(usize, (usize, usize))>) -> Vec<usize> {
     const UNSEEN: usize = usize::MAX;
-    let incidence = Incidence::of(num_vertices, &edges);
+    let ends = |(edge, &(_, (one, other))): (usize, &(usize, (usize, usize)))| [(one, edge), (other, edge)];
+    let incident = Lists::of(num_vertices, edges.iter().enumerate().flat_map(ends));
     // Order of discovery, and the earliest vertex that a vertex or those below it reach by an edge not of the search tree.
     let mut found = vec![UNSEEN; num_vertices];
     let mut reach = vec![UNSEEN; num_vertices];
-    let mut next = incidence.starts.clone();
+    // How many of a vertex's edges were gone along, or tried.
+    let mut tried = vec![0; num_vertices];
     let mut clock = 0;
     let mut bridges = Vec::new();
     // The path from the root: vertices, each with the edge it was reached by.
@@ -83,7 +86,7 @@ fn bridges(num_vertices: usize, edges: Vec<(usize, (usize, usize))>) -> Vec<usiz
         path.push((root, None));
         (found[root], reach[root], clock) = (clock, clock, clock + 1);
         while let Some(&(vertex, via)) = path.last() {
-            if next[vertex] == incidence.starts[vertex + 1] {
+            let Some(&edge) = incident.of_key(vertex).get(tried[vertex]) else {
                 path.pop();
                 if let (Some(via), Some(&(parent, _))) = (via, path.last()) {
                     reach[parent] = reach[parent].min(reach[vertex]);
@@ -92,9 +95,8 @@ fn bridges(num_vertices: usize, edges: Vec<(usize, (usize, usize))>) -> Vec<usiz
                     }
                 }
                 continue;
-            }
-            let edge = incidence.edges[next[vertex]];
-            next[vertex] += 1;
+            };
+            tried[vertex] += 1;
             let (one, other) = edges[edge].1;
             let target = if one == vertex { other } else { one };
             if Some(edge) == via {
@@ -109,32 +111,4 @@ fn bridges(num_vertices: usize, edges: Vec<(usize, (usize, usize))>) -> Vec<usiz
         }
     }
     bridges
-}
-
-/// Which edges meet in each vertex.
-struct Incidence {
-    starts: Vec<usize>,
-    edges: Vec<usize>,
-}
-
-impl Incidence {
-    fn of(num_vertices: usize, edges: &[(usize, (usize, usize))]) -> Self {
-        let mut starts = vec![0; num_vertices + 1];
-        for (_, (one, other)) in edges {
-            starts[one + 1] += 1;
-            starts[other + 1] += 1;
-        }
-        for vertex in 0..num_vertices {
-            starts[vertex + 1] += starts[vertex];
-        }
-        let mut free = starts.clone();
-        let mut incident = vec![0; 2 * edges.len()];
-        for (edge, (_, (one, other))) in edges.iter().enumerate() {
-            for end in [*one, *other] {
-                incident[free[end]] = edge;
-                free[end] += 1;
-            }
-        }
-        Self { starts, edges: incident }
-    }
 }

@@ -21,6 +21,7 @@ mod determined;
 mod doubled;
 mod index;
 mod interrupted;
+mod lists;
 mod paths;
 mod patterns;
 mod peel;

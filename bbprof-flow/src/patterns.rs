@@ -12,6 +12,7 @@
 //!   even where they close into an unreachable loop.
 
 use crate::cfg::{Cfg, EdgeId, Endpoint, NodeId};
+use crate::lists::Lists;
 use crate::union_find::UnionFind;
 
 /// For each node, whether the patterns infer it, so that it needs no counter.
@@ -43,8 +44,8 @@ pub(crate) fn inferable_nodes(cfg: &Cfg) -> Vec<bool> {
 /// Edges by node, and neighbours that are alone.
 struct Neighbours<'a> {
     cfg: &'a Cfg,
-    outgoing: EdgeLists,
-    incoming: EdgeLists,
+    outgoing: Lists<EdgeId>,
+    incoming: Lists<EdgeId>,
     /// The only successor of each node; `None` when it has several or none.
     successor: Vec<Option<Endpoint>>,
     /// The only predecessor of each node; `None` when it has several or none.
@@ -53,19 +54,21 @@ struct Neighbours<'a> {
 
 impl<'a> Neighbours<'a> {
     fn of(cfg: &'a Cfg) -> Self {
-        let outgoing = EdgeLists::of(cfg, |edge| cfg.edge(edge).from);
-        let incoming = EdgeLists::of(cfg, |edge| cfg.edge(edge).to);
-        let successor = cfg.node_ids().map(|node| only(outgoing.at(node).iter().map(|edge| cfg.edge(*edge).to))).collect();
-        let predecessor = cfg.node_ids().map(|node| only(incoming.at(node).iter().map(|edge| cfg.edge(*edge).from))).collect();
+        let outgoing = edges_at(cfg, |edge| cfg.edge(edge).from);
+        let incoming = edges_at(cfg, |edge| cfg.edge(edge).to);
+        let successor =
+            cfg.node_ids().map(|node| only(outgoing.of_key(node.index()).iter().map(|edge| cfg.edge(*edge).to))).collect();
+        let predecessor =
+            cfg.node_ids().map(|node| only(incoming.of_key(node.index()).iter().map(|edge| cfg.edge(*edge).from))).collect();
         Self { cfg, outgoing, incoming, successor, predecessor }
     }
 
     fn successors(&self, node: NodeId) -> impl Iterator<Item = Endpoint> {
-        self.outgoing.at(node).iter().map(|edge| self.cfg.edge(*edge).to)
+        self.outgoing.of_key(node.index()).iter().map(|edge| self.cfg.edge(*edge).to)
     }
 
     fn predecessors(&self, node: NodeId) -> impl Iterator<Item = Endpoint> {
-        self.incoming.at(node).iter().map(|edge| self.cfg.edge(*edge).from)
+        self.incoming.of_key(node.index()).iter().map(|edge| self.cfg.edge(*edge).from)
     }
 
     /// 5.6.3: succ(b1) = {b2}, pred(b2) = {b1}. Gives b2, whose count b1 shares.
@@ -135,35 +138,7 @@ fn only(mut items: impl Iterator<Item = Endpoint>) -> Option<Endpoint> {
 }
 
 /// The edges at each node, on one side.
-struct EdgeLists {
-    /// Where each node's stretch of `edges` starts, and the end of the last.
-    starts: Vec<u32>,
-    edges: Vec<EdgeId>,
-}
-
-impl EdgeLists {
-    fn of(cfg: &Cfg, side: impl Fn(EdgeId) -> Endpoint) -> Self {
-        let mut starts = vec![0u32; cfg.num_nodes() + 1];
-        for node in cfg.edge_ids().filter_map(|edge| side(edge).node()) {
-            starts[node.index()] += 1;
-        }
-        let mut total = 0;
-        for start in &mut starts {
-            total += *start;
-            *start = total;
-        }
-        // Each start is now its stretch's end; filling from the back brings it down to the start.
-        let mut edges = vec![EdgeId::new(0); total as usize];
-        for edge in (0..cfg.num_edges() as u32).rev().map(EdgeId::new) {
-            if let Some(node) = side(edge).node() {
-                starts[node.index()] -= 1;
-                edges[starts[node.index()] as usize] = edge;
-            }
-        }
-        Self { starts, edges }
-    }
-
-    fn at(&self, node: NodeId) -> &[EdgeId] {
-        &self.edges[self.starts[node.index()] as usize..self.starts[node.index() + 1] as usize]
-    }
+fn edges_at(cfg: &Cfg, side: impl Fn(EdgeId) -> Endpoint) -> Lists<EdgeId> {
+    let at_nodes = cfg.edge_ids().filter_map(|edge| Some((side(edge).node()?.index(), edge)));
+    Lists::of(cfg.num_nodes(), at_nodes)
 }
