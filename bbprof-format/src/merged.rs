@@ -45,7 +45,7 @@ pub struct Process {
     pub caveat: Option<String>,
     /// The profiled images it had loaded: the executable, where it is profiled, then shared libraries, ascending.
     pub images: Vec<BuildId>,
-    /// How many threads had counters of their own, dead ones included; of a pool, of all its processes.
+    /// How many threads besides the first had thread-local counters, dead ones included; of a pool, of all its processes.
     pub threads: u32,
 }
 

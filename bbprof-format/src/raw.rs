@@ -30,7 +30,7 @@
 //!               9 = a pool: the log has the fates, 10 = the signal `status`: the runtime saw no end, but who had started the
 //!               process did
 //!     72     8  baseline in force, a guarded word: 0 = none, 1 or 2 = the segments with this role
-//!     80     8  number of threads that had counters of their own, a guarded word
+//!     80     8  number of threads besides the first that had thread-local counters, a guarded word
 //!     88     8  number of activations that were interrupted, in the middle of a block, by signal handlers that did not return:
 //!               they ran on the thread that recorded the fate, or had left for ever by a jump (since the last reset); a guarded
 //!               word
@@ -127,7 +127,7 @@ pub struct RawProfile {
     pub state: State,
     /// How the process ended; of a pool, that it is one.
     pub ending: Ending,
-    /// How many threads had counters of their own, dead ones included.
+    /// How many threads besides the first had thread-local counters, dead ones included.
     pub threads: u32,
     /// Its images, in the order in which they were loaded.
     pub images: Vec<ImageCounts>,

@@ -146,5 +146,5 @@ void registerPasses(PassBuilder &PB) {
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
-  return {LLVM_PLUGIN_API_VERSION, "bbprof", "0.1.0", registerPasses};
+  return {LLVM_PLUGIN_API_VERSION, "bbprof", BBPROF_VERSION, registerPasses};
 }

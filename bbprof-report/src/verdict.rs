@@ -4,6 +4,7 @@ use crate::number::{grouped, numbered};
 use crate::one_line;
 use crate::table::{Paint, Style};
 use bbprof_profile::{Profile, demangle};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// The verdict on any number of profiles, each by itself: errors of one cannot hide behind another.
@@ -15,13 +16,18 @@ pub struct Verdict {
     functions: u64,
     blocks: u64,
     compared_edges: u64,
+    /// The processes whose exceptions they are, as far as that is known of each.
+    inexact: BTreeSet<u32>,
 }
+
+/// Processes that are named.
+const MOST_NAMED: usize = 5;
 
 impl Verdict {
     /// On nothing yet; with colours where `style` has them.
     #[must_use]
     pub fn new(style: Style) -> Self {
-        Self { style, exceptions: 0, processes: 0, functions: 0, blocks: 0, compared_edges: 0 }
+        Self { style, exceptions: 0, processes: 0, functions: 0, blocks: 0, compared_edges: 0, inexact: BTreeSet::new() }
     }
 
     /// Writes the fate of the processes of `profile`, and its exceptions.
@@ -38,6 +44,9 @@ impl Verdict {
             self.blocks += u64::from(function.num_blocks());
         }
         self.compared_edges += profile.compared_edges();
+        let is_alone = profile.processes.len() == 1 && !exceptions.is_empty();
+        let inexact = profile.processes.iter().filter(|process| is_alone || process.caveat.is_some());
+        self.inexact.extend(inexact.map(|process| process.pid).filter(|pid| *pid != 0));
         for process in &profile.processes {
             let (executable, fate) = (one_line(&process.executable), one_line(&process.fate));
             match process.pid {
@@ -58,6 +67,20 @@ impl Verdict {
         self.exceptions == 0
     }
 
+    /// Of which processes the exceptions are, where they stand among others.
+    fn whose(&self) -> String {
+        if self.processes < 2 || self.inexact.is_empty() {
+            return String::new();
+        }
+        let named: Vec<String> = self.inexact.iter().take(MOST_NAMED).map(u32::to_string).collect();
+        let processes = if self.inexact.len() == 1 { "process" } else { "processes" };
+        let others = match self.inexact.len() - named.len() {
+            0 => String::new(),
+            n => format!(" and {}", numbered(n as u128, "other")),
+        };
+        format!(", {processes} {}{others}", named.join(", "))
+    }
+
     /// Writes the sum of it.
     ///
     /// # Errors
@@ -75,7 +98,7 @@ impl Verdict {
             0 => writeln!(out, "{} {checked}", self.style.paint(Some(Paint::Good), "exact:")),
             n => {
                 let verdict = self.style.paint(Some(Paint::Hot), "not exact:");
-                writeln!(out, "{verdict} {}; otherwise exact: {checked}", numbered(n.into(), "exception"))
+                writeln!(out, "{verdict} {}{}; otherwise exact: {checked}", numbered(n.into(), "exception"), self.whose())
             }
         }
     }

@@ -20,6 +20,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     skipped: bool,
     /// Also list, for processes that ended while code was running, the functions and blocks where it may have been interrupted
+    /// (fewest in raw profiles: a merged one does not tell which process counted what)
     #[arg(long)]
     interrupted: bool,
     /// Also compare every block and edge with this profile of the same code and input, counted in another way (repeatable: the sum)

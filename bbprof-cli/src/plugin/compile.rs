@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// What the glue is compiled with. No RTTI and no exceptions, as rustc's LLVM has none; `--exclude-libs` keeps the Rust
 /// part's symbols out of the compiler's namespace.
-const FLAGS: [&str; 11] = [
+const FLAGS: [&str; 12] = [
     "-std=c++17",
     "-fno-rtti",
     "-fno-exceptions",
@@ -22,6 +22,7 @@ const FLAGS: [&str; 11] = [
     "-D__STDC_CONSTANT_MACROS",
     "-D__STDC_FORMAT_MACROS",
     "-D__STDC_LIMIT_MACROS",
+    concat!("-DBBPROF_VERSION=\"", env!("CARGO_PKG_VERSION"), "\""),
 ];
 
 /// The C++ compiler for the glue: clang++ of that version, another clang++, g++.

@@ -81,7 +81,7 @@ fn verdicts() {
     let expected = "process 7 /bin/app: exit 0\nnot exact: /bin/app (pid 7): killed\n";
     assert_eq!(text(|out| verdict.add(&inexact, out)), expected);
     assert!(!verdict.is_exact());
-    let expected = "not exact: 1 exception; otherwise exact: 6 functions, 18 blocks, in 2 processes\n";
+    let expected = "not exact: 1 exception, process 7; otherwise exact: 6 functions, 18 blocks, in 2 processes\n";
     assert_eq!(text(|out| verdict.finish(out)), expected);
     // Whoever reads left before it was said.
     struct Gone;

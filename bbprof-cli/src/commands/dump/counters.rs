@@ -13,7 +13,7 @@ pub(super) fn write_raw(raw: &RawProfile, full: bool, out: &mut dyn Write) -> io
     writeln!(out, "  begun      {}.{:09} s after 1970", process.begun_ns / 1_000_000_000, process.begun_ns % 1_000_000_000)?;
     writeln!(out, "  state      {:?}", raw.state)?;
     writeln!(out, "  fate       {}", raw.ending.fate)?;
-    writeln!(out, "  threads    {} had counters", raw.threads)?;
+    writeln!(out, "  threads    {} besides the first had thread-local counters", raw.threads)?;
     write_ending(&raw.ending, out)?;
     for (ending, processes) in &raw.pooled {
         writeln!(out, "  processes  {processes}: {}", ending.fate)?;
