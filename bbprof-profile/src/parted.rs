@@ -12,9 +12,14 @@ use bbprof_format::manifest::StringId;
 use fixedbitset::FixedBitSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Function, file, line and column of what stands in a copy; then of the call that it was
-/// inlined at, up to the copy's own function.
-pub(crate) type Place = Vec<(StringId, StringId, u32, u32)>;
+/// What stands in a copy.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Place {
+    /// Its function, file, line and column; then of the call that it was inlined at, up to the copy's own function.
+    pub(crate) chain: Vec<(StringId, StringId, u32, u32)>,
+    /// Whether it is the jump that ends a node, and no more: what it decides on may have been computed in another part.
+    pub(crate) is_jump: bool,
+}
 
 /// Ways, by source and target, on which control comes to a copy from elsewhere and goes on with an execution of it; and whether
 /// that was in the copy itself, rather than in what it has in common with others.
@@ -189,13 +194,20 @@ mod tests {
     use crate::arrivals::tests::flow;
 
     const OUTSIDE: Option<u32> = None;
+    /// Of these lines, nodes have the jump alone.
+    const JUMPS: [u32; 1] = [9];
+
+    fn place(line: u32, is_jump: bool) -> Place {
+        // The jump that decides on what line 4 computed stands there, too.
+        Place { chain: vec![(StringId(0), StringId(0), if is_jump { 4 } else { line }, 1)], is_jump }
+    }
 
     /// The ways of this graph on which control goes on with an execution of a copy, of whose nodes these lines are known.
     fn ways_on(num_nodes: usize, edges: &[(Option<u32>, u32, i128)], copy: &[(u32, &[u32])]) -> Vec<(u32, u32)> {
         let edges: Vec<_> = edges.iter().map(|(from, to, count)| (*from, Some(*to), *count)).collect();
         let nodes: Vec<u32> = copy.iter().map(|(node, _)| *node).collect();
         let lines = |node: u32| copy.iter().find(|(own, _)| *own == node).map_or(&[][..], |(_, lines)| *lines);
-        let place = |line: &u32| vec![(StringId(0), StringId(0), *line, 1)];
+        let place = |line: &u32| place(*line, JUMPS.contains(line));
         let ways = WaysOn::to_copy(&flow(num_nodes, &edges), &nodes, &nodes, |node| lines(node).iter().map(place).collect());
         ways.0.into_keys().collect()
     }
@@ -239,12 +251,22 @@ mod tests {
         assert_eq!(ways_on(5, &edges, &[(0, &[4]), (2, &[5]), (4, &[4])]), [(1, 2)]);
     }
 
+    /// 0 computes what the jump of 2 decides on, behind the caller's 1; then in front of a loop of 1 and 2.
+    #[test]
+    fn a_jump_on_what_another_part_computed() {
+        let edges = [(OUTSIDE, 0, 9), (Some(0), 1, 9), (Some(1), 2, 9)];
+        assert_eq!(ways_on(3, &edges, &[(0, &[4]), (2, &[9])]), [(1, 2)]);
+        assert_eq!(ways_on(3, &edges, &[(0, &[9]), (2, &[9])]), [], "an unrolled loop");
+        let turning = [(OUTSIDE, 0, 1), (Some(0), 1, 1), (Some(1), 2, 9), (Some(2), 1, 8)];
+        assert_eq!(ways_on(3, &turning, &[(0, &[4]), (2, &[9])]), [], "each turn decides anew");
+    }
+
     /// 1 and 2 are different copies, and 3 is what they had in common.
     #[test]
     fn what_copies_had_in_common() {
         let edges = [(OUTSIDE, 0, 9), (Some(0), 1, 5), (Some(0), 2, 4), (Some(1), 3, 5), (Some(2), 3, 4)]
             .map(|(from, to, count)| (from, Some(to), count));
-        let place = |node: u32| BTreeSet::from([vec![(StringId(0), StringId(0), u32::from(node == 3), 1)]]);
+        let place = |node: u32| BTreeSet::from([place(u32::from(node == 3), false)]);
         let ways = WaysOn::to_copy(&flow(4, &edges), &[3], &[1, 2, 3], place);
         assert_eq!(ways.0.into_iter().collect::<Vec<_>>(), [((1, 3), false), ((2, 3), false)]);
     }

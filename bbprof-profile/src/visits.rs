@@ -201,7 +201,8 @@ impl<'p> Visits<'p> {
             Some(Whose::All) => true,
             Some(Whose::Of(nodes)) => nodes.binary_search(&from).is_ok(),
         };
-        let goes_on = |way: Arrival| (is_inside(way.from) && !way.is_in_cycle) || self.goes_on_with_call(way, own);
+        let goes_on_here = |way| self.goes_on_with_call(way, own) || self.goes_on_with_jump(way, own);
+        let goes_on = |way: Arrival| (is_inside(way.from) && !way.is_in_cycle) || goes_on_here(way);
         let arrivals = flow.arrivals_but(&reached, passages, &bodies, goes_on);
         reached.extend(passages);
         reached.sort_unstable();
@@ -220,7 +221,8 @@ impl<'p> Visits<'p> {
         arrivals + flow.turns(&reached, &bodies, is_inner)
     }
 
-    /// Whether control comes to code that calls brought in by inlining, and goes on with executions that began on the line.
+    /// Whether control comes to code that calls brought in by inlining, and goes on with executions that began on the line, or
+    /// where its function has this line in what it has in common with other copies, which counts there.
     fn goes_on_with_call(&self, way: Arrival, own: Instance) -> bool {
         if self.ways_on.is_empty() || self.nodes.guests.binary_search(&way.at).is_err() {
             return false;
@@ -232,7 +234,27 @@ impl<'p> Visits<'p> {
             .filter(|location| location.inlined_at.is_some_and(|call| instance(place(call)) == own))
             .map(|location| location.scope())
             .peekable();
-        called.peek().is_some() && called.all(|scope| self.ways_on.get(&scope).is_some_and(|ways| ways.stays(way.from, way.to)))
+        let began_in_common = self.goes_on_with_function(way, own);
+        let goes_on = |ways: &WaysOn| ways.stays(way.from, way.to) || began_in_common && ways.contains(way.from, way.to);
+        called.peek().is_some() && called.all(|scope| self.ways_on.get(&scope).is_some_and(goes_on))
+    }
+
+    /// Whether control goes on with an execution of the line's function, and all that is left of the line there is the jump: what
+    /// it decides on was computed where control comes from, in what the function's copies have in common, and the line counts there.
+    fn goes_on_with_jump(&self, way: Arrival, own: Instance) -> bool {
+        let manifest = self.function.manifest;
+        let ((symbol, _), file, line) = own;
+        let is_here = |place: &Location| (place.function, place.file, place.line) == (symbol, file, line);
+        let computes = |node: u32| {
+            let mut ids = manifest.nodes[node as usize].locations.iter().map(|(id, _)| *id);
+            ids.any(|id| self.function.module.inline_chain(id).any(is_here))
+        };
+        self.goes_on_with_function(way, own) && only_jumps(self.function, own, way.at) && computes(way.from)
+    }
+
+    /// Whether control goes on with an execution of the inlined copy that the line is of.
+    fn goes_on_with_function(&self, way: Arrival, own: Instance) -> bool {
+        self.ways_on.get(&own.0).is_some_and(|ways| ways.contains(way.from, way.to))
     }
 
     /// Those of the line's nodes in which control leaves it and comes back.

@@ -254,3 +254,44 @@ fn the_first_line_of_a_renamed_function() {
         assert_eq!(symbol_of_area(raw).contains(".llvm."), more.contains(&"--release"), "the test is about that");
     }
 }
+
+/// Two copies begin alike, and what they have in common is done once in front of `!guard`: all of the test but its jump.
+const BRANCHES_BEHIND: &str = "\
+#include <stdatomic.h>
+#include <stdio.h>
+static atomic_ulong asked;
+static atomic_int is_ready;
+__attribute__((noinline)) static void begin(void) {
+  atomic_store_explicit(&is_ready, 1, memory_order_relaxed); //= begins
+}
+static inline int is_zero(const int *number) { //= executions
+  atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed); //= asked
+  if (atomic_load_explicit(&is_ready, memory_order_relaxed) == 0) //= test
+    begin(); //= call
+  return *number == 0; //= value
+}
+__attribute__((noinline)) static int next(const int *number) { return *number + 1; }
+__attribute__((noinline)) static int choose(int guard, const int *body, const int *branch) {
+  if (guard && !is_zero(body)) //= first
+    return next(body);
+  else if (!guard && !is_zero(branch))
+    return next(branch);
+  return 0;
+}
+int main(void) {
+  int numbers[3] = {0, 1, 2}, sum = 0;
+  for (int i = 0; i < 100; i++)
+    sum += choose(i % 3 == 0, &numbers[i % 2], &numbers[i % 3]);
+  printf(\"%d, asked %lu\\n\", sum, asked);
+}
+";
+
+#[test]
+fn branches_behind_what_copies_had_in_common() {
+    let sandbox = Sandbox::new("branches-behind");
+    for level in ["-O0", "-O1", "-O2", "-Os"] {
+        let lines = lines(&sandbox, "bbprof-cc", "a.c", BRANCHES_BEHIND, &[level]);
+        let names = ["executions", "asked", "test", "value", "begins", "call", "first"];
+        assert_eq!(names.map(|name| lines[name]), [100, 100, 100, 100, 1, 1, 100], "{level}");
+    }
+}
