@@ -239,8 +239,8 @@ impl<'p> Visits<'p> {
         called.peek().is_some() && called.all(|scope| self.ways_on.get(&scope).is_some_and(goes_on))
     }
 
-    /// Whether control goes on with an execution of the line's function, and all that is left of the line there is the jump: what
-    /// it decides on was computed where control comes from, in what the function's copies have in common, and the line counts there.
+    /// Whether control goes on with an execution of the line's function, and all that is left of the line there is the jump. What
+    /// it decides on was computed where control comes from, in what the function's copies have in common: the line counts there.
     fn goes_on_with_jump(&self, way: Arrival, own: Instance) -> bool {
         let manifest = self.function.manifest;
         let ((symbol, _), file, line) = own;
