@@ -183,6 +183,11 @@ impl Flow {
         self.entering(node).iter().filter(|way| way.count > 0).map(|way| way.from)
     }
 
+    /// Whether control comes from one node to another by a loop's way back.
+    pub(crate) fn is_way_back(&self, from: u32, to: u32) -> bool {
+        self.entering(to).iter().any(|way| way.from == Some(from) && way.is_back)
+    }
+
     /// In which of `nodes` (ascending; their indices) control may have been last where it is in
     /// `node`, which is none of them; `None` = perhaps in none.
     pub(crate) fn last_in(&self, node: u32, nodes: &[u32]) -> Option<Vec<usize>> {

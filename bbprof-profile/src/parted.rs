@@ -37,6 +37,8 @@ struct WayIn {
     to: usize,
     /// The parts in which control may have been last; `None` = perhaps in none.
     last: Option<Vec<usize>>,
+    /// Whether it comes straight from what the copy has in common with others, and not by a loop's way back.
+    is_inner: bool,
 }
 
 impl WaysOn {
@@ -70,7 +72,8 @@ impl WaysOn {
                 };
                 let mut known = last.iter().filter(|last| is_known[**last]).peekable();
                 knows[way.to] |= known.peek().is_some();
-                *goes_on = known.peek().is_some() && known.all(|last| behind[*last].is_disjoint(&ahead[way.to]));
+                let is_disjoint = |last: &usize| behind[*last].is_disjoint(&ahead[way.to]);
+                *goes_on = known.peek().is_some() && (way.is_inner || known.all(is_disjoint));
             }
             know_all_behind(&mut knows, &inner);
             if (&next, &knows) == (&goes_on, &is_known) {
@@ -82,6 +85,12 @@ impl WaysOn {
         let is_own = |part: &usize| nodes.binary_search(&parts[*part]).is_ok();
         let was_in_copy = |way: &WayIn| way.last.iter().flatten().all(is_own);
         Self(going_on.filter_map(|(way, _)| Some(((way.way.0?, way.way.1), was_in_copy(way)))).collect())
+    }
+
+    /// What copies have in common is of one execution: where control comes from there to several of them at once, it goes on in the
+    /// first, which takes the way, and the others begin.
+    pub(crate) fn leave_to_first(&mut self, taken: &mut BTreeSet<(u32, u32)>) {
+        self.0.retain(|way, was_in_copy| *was_in_copy || taken.insert(*way));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -171,18 +180,18 @@ fn ways_in(flow: &Flow, nodes: &[u32], parts: &[u32], node: u32) -> Vec<WayIn> {
     let (mut ways, mut entered, mut passed) = (Vec::new(), vec![node], BTreeSet::new());
     while let Some(target) = entered.pop() {
         for source in flow.taken_from(target) {
-            let last = match source.map(|from| (from, index(from))) {
-                None => None,
+            let (last, is_inner) = match source.map(|from| (from, index(from))) {
+                None => (None, false),
                 Some((from, _)) if nodes.binary_search(&from).is_ok() => continue,
-                Some((_, Ok(part))) => Some(vec![part]),
+                Some((from, Ok(part))) => (Some(vec![part]), target == node && !flow.is_way_back(from, target)),
                 Some((from, Err(_))) => {
                     if flow.only_target(from).is_some() && passed.insert(from) {
                         entered.push(from);
                     }
-                    flow.last_in(from, parts)
+                    (flow.last_in(from, parts), false)
                 }
             };
-            ways.push(WayIn { way: (source, target), to, last });
+            ways.push(WayIn { way: (source, target), to, last, is_inner });
         }
     }
     ways
@@ -259,6 +268,22 @@ mod tests {
         assert_eq!(ways_on(3, &edges, &[(0, &[9]), (2, &[9])]), [], "an unrolled loop");
         let turning = [(OUTSIDE, 0, 1), (Some(0), 1, 1), (Some(1), 2, 9), (Some(2), 1, 8)];
         assert_eq!(ways_on(3, &turning, &[(0, &[4]), (2, &[9])]), [], "each turn decides anew");
+    }
+
+    /// 0 is what 1 and 2 have in common, with the place of all that follows; 3 leads back to it.
+    #[test]
+    fn what_copies_had_in_common_straight_before() {
+        let edges = [(OUTSIDE, 0, 2), (Some(0), 1, 5), (Some(0), 2, 4), (Some(1), 3, 5), (Some(2), 3, 4), (Some(3), 0, 7)]
+            .map(|(from, to, count)| (from, Some(to), count));
+        let ways =
+            |copy: &[u32], parts: &[u32]| WaysOn::to_copy(&flow(4, &edges), copy, parts, |_| BTreeSet::from([place(4, false)]));
+        let (mut first, mut second) = (ways(&[1], &[0, 1]), ways(&[1, 2], &[0, 1, 2]));
+        let mut taken = BTreeSet::new();
+        first.leave_to_first(&mut taken);
+        second.leave_to_first(&mut taken);
+        assert_eq!(first.0.into_keys().collect::<Vec<_>>(), [(0, 1)]);
+        assert_eq!(second.0.into_keys().collect::<Vec<_>>(), [(0, 2)], "the other goes on in the first");
+        assert_eq!(ways(&[0], &[0, 1, 2]).0.into_keys().collect::<Vec<_>>(), [], "each turn begins one");
     }
 
     /// 1 and 2 are different copies, and 3 is what they had in common.

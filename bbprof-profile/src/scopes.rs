@@ -5,7 +5,7 @@ use crate::line_parts::{Instance, last_jump};
 use crate::parted::{Place, WaysOn};
 use crate::turned;
 use crate::view::FunctionView;
-use bbprof_format::manifest::{Location, Scope};
+use bbprof_format::manifest::{Location, LocationId, Scope};
 use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -94,10 +94,16 @@ pub(crate) fn ways_on(
     let copies: Vec<(&Scope, &InlinedCopy<'_>)> = copies.iter().collect();
     for copies in copies.chunk_by(|(a, _), (b, _)| a.0 == b.0) {
         let (common, own): (Vec<_>, Vec<_>) = copies.iter().copied().partition(|(scope, _)| is_common(function, **scope));
+        let mut gone_on = BTreeSet::new();
         for &copy in copies {
-            let others: &[_] = if is_common(function, *copy.0) { &own } else { &[] };
-            let parts: Vec<_> = common.iter().chain(others).chain(Some(&copy)).copied().collect();
-            let ways = ways_on_to(function, flow, copy.1, &parts);
+            let is_common = is_common(function, *copy.0);
+            let others: &[_] = if is_common { &own } else { &[] };
+            let is_of_same = |(scope, _): &&(&Scope, &InlinedCopy<'_>)| may_be_common(function, **scope, *copy.0);
+            let parts: Vec<_> = common.iter().chain(others).filter(is_of_same).chain(Some(&copy)).copied().collect();
+            let mut ways = ways_on_to(function, flow, copy.1, &parts);
+            if !is_common {
+                ways.leave_to_first(&mut gone_on);
+            }
             if !ways.is_empty() {
                 ways_on.insert(*copy.0, ways);
             }
@@ -110,6 +116,24 @@ pub(crate) fn ways_on(
 /// no line for the calls in which they differ.
 fn is_common(function: FunctionView<'_>, (_, call): Scope) -> bool {
     call.is_some_and(|call| function.module.inline_chain(call).any(|call| call.line == 0))
+}
+
+/// Whether two copies may have code in common: their functions were called by the same ones, at lines that may be the same.
+pub(crate) fn may_be_common(function: FunctionView<'_>, (_, one): Scope, (_, other): Scope) -> bool {
+    let calls = |call: Option<LocationId>| call.into_iter().flat_map(|call| function.module.inline_chain(call));
+    let (mut one, mut other) = (calls(one), calls(other));
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return true,
+            (Some(one), Some(other)) if one.function == other.function => {
+                let is_known = one.line > 0 && other.line > 0;
+                if is_known && one.line != other.line {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+    }
 }
 
 /// Those to one copy. Its executions may have begun in these `parts` of copies of the same function, itself among them.

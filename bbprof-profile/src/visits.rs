@@ -18,7 +18,7 @@ use crate::decided::decided;
 use crate::line_parts::{Instance, Part, instance, leaves, line_within, only_jumps, stands_behind};
 use crate::parted::WaysOn;
 use crate::reach::{behind_landing_pads, lost, reached};
-use crate::scopes::is_within;
+use crate::scopes::{is_within, may_be_common};
 use crate::turned;
 use crate::view::FunctionView;
 use bbprof_format::manifest::{Function, Location, LocationId, Scope};
@@ -201,7 +201,7 @@ impl<'p> Visits<'p> {
             Some(Whose::All) => true,
             Some(Whose::Of(nodes)) => nodes.binary_search(&from).is_ok(),
         };
-        let goes_on_here = |way| self.goes_on_with_call(way, own) || self.goes_on_with_jump(way, own);
+        let goes_on_here = |way| self.goes_on_with_call(way, own) || self.goes_on_with_line(way, own);
         let goes_on = |way: Arrival| (is_inside(way.from) && !way.is_in_cycle) || goes_on_here(way);
         let arrivals = flow.arrivals_but(&reached, passages, &bodies, goes_on);
         reached.extend(passages);
@@ -239,17 +239,19 @@ impl<'p> Visits<'p> {
         called.peek().is_some() && called.all(|scope| self.ways_on.get(&scope).is_some_and(goes_on))
     }
 
-    /// Whether control goes on with an execution of the line's function, and all that is left of the line there is the jump. What
-    /// it decides on was computed where control comes from, in what the function's copies have in common: the line counts there.
-    fn goes_on_with_jump(&self, way: Arrival, own: Instance) -> bool {
-        let manifest = self.function.manifest;
-        let ((symbol, _), file, line) = own;
-        let is_here = |place: &Location| (place.function, place.file, place.line) == (symbol, file, line);
-        let computes = |node: u32| {
-            let mut ids = manifest.nodes[node as usize].locations.iter().map(|(id, _)| *id);
-            ids.any(|id| self.function.module.inline_chain(id).any(is_here))
+    /// Whether control goes on with an execution of the line's function, straight from what its copies have in common, which has
+    /// this line, too: the visit counts there.
+    fn goes_on_with_line(&self, way: Arrival, own: Instance) -> bool {
+        let (scope, file, line) = own;
+        let is_same = |place: &Location| {
+            let is_here = (place.function, place.file, place.line) == (scope.0, file, line);
+            is_here && may_be_common(self.function, place.scope(), scope)
         };
-        self.goes_on_with_function(way, own) && only_jumps(self.function, own, way.at) && computes(way.from)
+        let has_line = |node: u32| {
+            let mut ids = self.function.manifest.nodes[node as usize].locations.iter().map(|(id, _)| *id);
+            ids.any(|id| self.function.module.inline_chain(id).any(is_same))
+        };
+        self.goes_on_with_function(way, own) && has_line(way.from)
     }
 
     /// Whether control goes on with an execution of the inlined copy that the line is of.

@@ -295,3 +295,43 @@ fn branches_behind_what_copies_had_in_common() {
         assert_eq!(names.map(|name| lines[name]), [100, 100, 100, 100, 1, 1, 100], "{level}");
     }
 }
+
+/// What the copies of `emit` have in common, `reg << 7`, stands where all that the macro computes does; the copies of `put` end alike.
+const ONE_PLACE: &str = "\
+#include <stdio.h>
+#define MAKE(op, a, b) ((unsigned)(op) | (unsigned)(a) << 7 | (unsigned)(b) << 15)
+static unsigned code[256];
+static int used;
+static inline int put(unsigned instruction) { //= puts
+  code[used & 255] = instruction; //= stores
+  return used++; //= ends
+}
+static inline int emit(int op, int a, int b) { //= emits
+  return put(MAKE(op, a, b)); //= makes
+}
+__attribute__((noinline)) static int load(int reg, int k) { //= loads
+  if (k < 100)
+    return emit(3, reg, k); //= short
+  else {
+    int at = emit(4, reg, 0); //= long
+    emit(5, k, 0); //= extra
+    return at;
+  }
+}
+int main(void) {
+  int sum = 0;
+  for (int i = 0; i < 150; i++)
+    sum += load(i % 5, i);
+  printf(\"%d %d %u\\n\", sum, used, code[7]);
+}
+";
+
+#[test]
+fn what_copies_had_in_common_at_one_place() {
+    let sandbox = Sandbox::new("one-place");
+    for level in ["-O0", "-O1", "-O2", "-Os"] {
+        let lines = lines(&sandbox, "bbprof-cc", "a.c", ONE_PLACE, &[level]);
+        let names = ["puts", "stores", "ends", "emits", "makes", "loads", "short", "long", "extra"];
+        assert_eq!(names.map(|name| lines[name]), [200, 200, 200, 200, 200, 150, 100, 50, 50], "{level}");
+    }
+}
