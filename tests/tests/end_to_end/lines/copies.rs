@@ -296,7 +296,7 @@ fn branches_behind_what_copies_had_in_common() {
     }
 }
 
-/// What the copies of `emit` have in common, `reg << 7`, stands where all that the macro computes does; the copies of `put` end alike.
+/// What the copies of `emit` have in common, `reg << 7`, stands where all that the macro computes does; those of `put` end alike.
 const ONE_PLACE: &str = "\
 #include <stdio.h>
 #define MAKE(op, a, b) ((unsigned)(op) | (unsigned)(a) << 7 | (unsigned)(b) << 15)
