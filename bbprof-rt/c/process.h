@@ -451,7 +451,7 @@ void fork_register(void);
 void fork_leave(struct process *process, struct image *image);
 /* A library takes its own with it. */
 void fork_unregister(void);
-/* Forks as libc does, without what libc's fork would have called of ours. */
+/* Forks by this, which calls no handlers, with ours around it. */
 int32_t fork_between_handlers(int32_t (*real_fork)(void));
 /* path_count.c's way to the word that leads the calling thread to its table. NULL: nobody
  * has one yet, in this image. It goes with the image. */
