@@ -71,8 +71,13 @@ fn describe_node(view: &view::Module<'_>, function: &view::Function<'_>, span: N
     let instructions = (block.instructions_begin + span.begin) as usize..(block.instructions_begin + span.end) as usize;
     // A phi makes no code in its block: it has the line of an assignment in one of the blocks before, or of several.
     let is_phi = |opcode: u8| view.strings[view.opcode_names[opcode as usize] as usize] == "phi";
-    let opcodes = &function.opcodes[instructions.clone()];
-    let located = function.instruction_locations[instructions.clone()].iter().zip(opcodes).filter(|(_, opcode)| !is_phi(**opcode));
+    let name = |opcode: u8| StringId(view.opcode_names[opcode as usize]);
+    let ids = function.opcodes[instructions.clone()].iter().copied();
+    let located = function.instruction_locations[instructions.clone()].iter().zip(ids.clone());
+    let located = located.filter(|(_, opcode)| !is_phi(*opcode));
+    let located = located.filter_map(|(location, opcode)| Some((LocationId(location.checked_sub(1)?), name(opcode))));
+    let (opcodes, locations) = (tally(ids.map(name)), tally(located.clone().map(|(location, _)| location)));
+    let opcodes_at = opcodes_at(&opcodes, &locations, located);
     let location_of = |position: u32| {
         function.instruction_locations[(block.instructions_begin + position) as usize].checked_sub(1).map(LocationId)
     };
@@ -96,13 +101,29 @@ fn describe_node(view: &view::Module<'_>, function: &view::Function<'_>, span: N
     });
     Node {
         block: span.block,
-        opcodes: tally(opcodes.iter().map(|opcode| StringId(view.opcode_names[*opcode as usize]))),
-        locations: tally(located.filter_map(|(location, _)| location.checked_sub(1).map(LocationId))),
+        opcodes,
+        locations,
+        opcodes_at,
         last_location: span.end.checked_sub(1).and_then(location_of),
         decided_before: block.decided_before != 0 && block.instructions_begin + span.end == block.instructions_end,
         calls,
         ir,
     }
+}
+
+/// For each of these locations, which of these opcodes are there: bit 0 is the first.
+fn opcodes_at(
+    opcodes: &[(StringId, u32)],
+    locations: &[(LocationId, u32)],
+    located: impl Iterator<Item = (LocationId, StringId)>,
+) -> Vec<u64> {
+    let positions: HashMap<LocationId, usize> = locations.iter().enumerate().map(|(position, (id, _))| (*id, position)).collect();
+    let mut opcodes_at = vec![0; locations.len()];
+    for (location, name) in located {
+        let opcode = opcodes.iter().position(|(opcode, _)| *opcode == name).expect("it is of the node");
+        opcodes_at[positions[&location]] |= 1_u64 << opcode;
+    }
+    opcodes_at
 }
 
 /// How many of each, in the order of first appearance.

@@ -33,21 +33,15 @@ pub(crate) fn instance(location: &Location) -> Instance {
 pub(crate) fn jump(function: FunctionView<'_>, flow: &Flow, position: u32) -> Option<(LocationId, Part)> {
     let nodes = &function.manifest.nodes;
     let node = &nodes[position as usize];
+    let branches = |(opcode, _): &(StringId, u32)| function.module.string(*opcode) == "br";
     let is_alone = || flow.block_up_to(position).map(|node| nodes[node as usize].locations.len()).sum::<usize>() == 1;
     let is_code = match flow.only_target(position) {
         Some(_) => false,
         None => !node.decided_before || is_alone(),
     };
-    let last = last_jump(function, position).filter(|_| !is_code)?;
+    let last = node.last_location.filter(|_| !is_code && node.opcodes.last().is_some_and(branches))?;
     let part = if flow.goes_back(position) { Part::Turn } else { Part::Jump };
     node.locations.contains(&(last, 1)).then_some((last, part))
-}
-
-/// The location of the jump that ends a node.
-pub(crate) fn last_jump(function: FunctionView<'_>, position: u32) -> Option<LocationId> {
-    let node = &function.manifest.nodes[position as usize];
-    let branches = |(opcode, _): &(StringId, u32)| function.module.string(*opcode) == "br";
-    node.last_location.filter(|_| node.opcodes.last().is_some_and(branches))
 }
 
 /// Whether a node has nothing of the line but the jump that ends it.

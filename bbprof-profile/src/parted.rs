@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Place {
     /// Its function, file, line and column; then of the call that it was inlined at, up to the copy's own function.
     pub(crate) chain: Vec<(StringId, StringId, u32, u32)>,
-    /// Whether it is the jump that ends a node, and no more: what it decides on may have been computed in another part.
-    pub(crate) is_jump: bool,
+    /// What is done there: another instruction of the place may be in another part.
+    pub(crate) opcode: StringId,
 }
 
 /// Ways, by source and target, on which control comes to a copy from elsewhere and goes on with an execution of it; and whether
@@ -208,7 +208,7 @@ mod tests {
 
     fn place(line: u32, is_jump: bool) -> Place {
         // The jump that decides on what line 4 computed stands there, too.
-        Place { chain: vec![(StringId(0), StringId(0), if is_jump { 4 } else { line }, 1)], is_jump }
+        Place { chain: vec![(StringId(0), StringId(0), if is_jump { 4 } else { line }, 1)], opcode: StringId(is_jump.into()) }
     }
 
     /// The ways of this graph on which control goes on with an execution of a copy, of whose nodes these lines are known.

@@ -1,7 +1,7 @@
 //! Inlined copies: which nodes of a function of the program hold code of which source function, inlined at which place.
 
 use crate::arrivals::Flow;
-use crate::line_parts::{Instance, last_jump};
+use crate::line_parts::Instance;
 use crate::parted::{Place, WaysOn};
 use crate::turned;
 use crate::view::FunctionView;
@@ -142,18 +142,16 @@ fn ways_on_to(function: FunctionView<'_>, flow: &Flow, copy: &InlinedCopy<'_>, p
     // Of most copies nothing more is asked.
     let scopes: LazyCell<BTreeSet<Scope>, _> = LazyCell::new(|| parts.iter().map(|(scope, _)| **scope).collect());
     let is_of_parts = |location: &Location| scopes.contains(&location.scope());
-    let within = |id, is_jump| {
+    let within = |id, opcode| {
         let depth = chain(id).position(is_of_parts)?;
         let place = |location: &Location| (location.function, location.file, location.line, location.column);
-        Some(Place { chain: chain(id).take(depth + 1).map(place).collect(), is_jump })
+        Some(Place { chain: chain(id).take(depth + 1).map(place).collect(), opcode })
     };
     let nodes = match parts {
         [_] => Cow::Borrowed(&copy.nodes),
         _ => Cow::Owned(BTreeSet::from_iter(parts.iter().flat_map(|(_, part)| &part.nodes).copied()).into_iter().collect()),
     };
     WaysOn::to_copy(flow, &copy.nodes, &nodes, |node| {
-        let jump = last_jump(function, node);
-        let places = function.manifest.nodes[node as usize].locations.iter();
-        places.filter_map(|(id, number)| within(*id, jump == Some(*id) && *number == 1)).collect()
+        function.manifest.nodes[node as usize].located_opcodes().filter_map(|(id, opcode)| within(id, opcode)).collect()
     })
 }

@@ -182,6 +182,8 @@ pub struct Node {
     /// Source locations and how many instructions have each. Instructions without any (or with line 0) and phis, which make no
     /// code where they stand, are not in here.
     pub locations: Vec<(LocationId, u32)>,
+    /// For each of them, which of the node's opcodes stand there: bit 0 is the first. LLVM has fewer than 64 that a node can have.
+    pub opcodes_at: Vec<u64>,
     /// Source location of its last instruction: the terminator of the block, or the call that ends the node.
     pub last_location: Option<LocationId>,
     /// Whether it ends in a branch on what the instruction right before that computes. Otherwise the source computed it earlier.
@@ -429,6 +431,14 @@ impl Node {
     #[must_use]
     pub fn num_located(&self) -> u64 {
         self.locations.iter().map(|(_, count)| u64::from(*count)).sum()
+    }
+
+    /// Which opcodes stand at which locations.
+    pub fn located_opcodes(&self) -> impl Iterator<Item = (LocationId, StringId)> {
+        self.locations.iter().zip(&self.opcodes_at).flat_map(|((location, _), opcodes)| {
+            let stands = move |(position, _): &(usize, &(StringId, u32))| opcodes >> position & 1 == 1;
+            self.opcodes.iter().enumerate().filter(stands).map(|(_, (opcode, _))| (*location, *opcode))
+        })
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! A checksum guards against damage on the way; this guards against a writer that was wrong, and against files made by
 //! hand. After it, indexing strings, locations, nodes, edges and counters of a module cannot fail, and every chain of
-//! inlined-at locations ends. Nor has a node more instructions with a location than it has.
+//! inlined-at locations ends. Nor has a node more instructions with a location than it has, or
+//! other opcodes at one.
 
-use super::body::{Callee, Function, LocationId, Module, Site, StringId};
+use super::body::{Callee, Function, LocationId, Module, Node, Site, StringId};
 use super::header::ArrayHeader;
 
 /// What is wrong, in words.
@@ -103,6 +104,7 @@ impl Module {
             if located > all {
                 return Err(format!("{located} instructions of a node have locations, but it has {all}"));
             }
+            validate_opcodes_at(node)?;
             if let Some(location) = node.last_location {
                 self.validate_location(location, "location of a last instruction")?;
             }
@@ -184,4 +186,18 @@ fn validate_counters(function: &Function, arrays: &[ArrayHeader]) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Checks that what a node has at its locations is of the node.
+fn validate_opcodes_at(node: &Node) -> Result<(), Fault> {
+    let (opcodes, at, locations) = (node.opcodes.len(), node.opcodes_at.len(), node.locations.len());
+    if at != locations {
+        return Err(format!("opcodes at {at} locations of a node, which has {locations}"));
+    }
+    let known = u32::try_from(opcodes).ok().filter(|opcodes| *opcodes <= u64::BITS);
+    let Some(known) = known else { return Err(format!("{opcodes} opcodes in a node: expected no more than {}", u64::BITS)) };
+    match node.opcodes_at.iter().find(|at| **at == 0 || at.checked_shr(known).is_some_and(|unknown| unknown != 0)) {
+        Some(at) => Err(format!("opcodes {at:#b} at a location of a node, which has {opcodes}")),
+        None => Ok(()),
+    }
 }

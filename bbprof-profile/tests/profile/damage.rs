@@ -45,13 +45,15 @@ fn arrays_outside_their_bank_are_refused() {
 #[test]
 fn manifests_that_cannot_be_right_are_refused() {
     type Change = fn(&mut ModuleMaker);
-    let changes: [(&str, Change); 13] = [
+    let changes: [(&str, Change); 15] = [
         ("symbol", |m| m.module.functions[0].symbol = StringId(999)),
         ("file", |m| m.module.functions[0].file = Some(StringId(999))),
         ("callee", |m| m.module.functions[0].nodes[2].calls[0].callee = bbprof_format::manifest::Callee::Symbol(StringId(999))),
         ("opcode", |m| m.module.functions[0].nodes[0].opcodes[0].0 = StringId(999)),
         ("location", |m| m.module.functions[0].nodes[0].locations[0].0 = LocationId(999)),
         ("located", |m| m.module.functions[0].nodes[0].locations[0].1 = 999),
+        ("opcodes at locations", |m| m.module.functions[0].nodes[0].opcodes_at.push(1)),
+        ("opcode at a location", |m| m.module.functions[0].nodes[0].opcodes_at[0] = 1 << 63),
         ("inlined at itself", |m| m.module.locations[0].inlined_at = Some(LocationId(0))),
         ("edge", |m| m.module.functions[0].edges[1].to = Some(99)),
         ("block order", |m| m.module.functions[0].nodes[1].block = 5),

@@ -51,6 +51,7 @@ fn locations_of_a_long_block() {
     maker.module.locations.extend((9..lines + 8).map(|line| bbprof_format::manifest::Location { line, ..location.clone() }));
     let node = &mut maker.module.functions[f].nodes[0];
     node.locations = (0..lines).map(|position| (bbprof_format::manifest::LocationId(position), 2)).collect();
+    node.opcodes_at = vec![1; lines as usize];
     node.opcodes[0].1 = 2 * lines;
     let mut run = Run::new(&[(&maker, None)]);
     run.walk(&maker, f, &[0, 1], 3);

@@ -52,6 +52,7 @@ fn inlined_code_counts_at_home_and_its_call_once() {
     let inlined = maker.location("callee", 30, Some(call));
     let function = &mut maker.module.functions[host];
     function.nodes[1].locations.push((inlined, 4));
+    function.nodes[1].opcodes_at.push(1);
     function.nodes[1].opcodes = vec![(function.nodes[0].opcodes[0].0, 4)];
     function.line = 19;
     maker.module.locations[inlined.0 as usize].function_line = 29;

@@ -156,6 +156,7 @@ impl ModuleMaker {
             block: node.block,
             opcodes,
             locations: node.places.iter().map(|(line, count)| (self.location(symbol, *line, None), *count)).collect(),
+            opcodes_at: vec![1; node.places.len()],
             last_location: node.places.last().map(|(line, _)| self.location(symbol, *line, None)),
             decided_before: true,
             calls: node

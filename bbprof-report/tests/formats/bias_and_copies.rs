@@ -40,6 +40,7 @@ fn copied(symbol: &str) -> bbprof_profile::Profile {
         let inlined = maker.location(symbol, 8, Some(call));
         let node = &mut maker.module.functions[h].nodes[node];
         node.locations.push((inlined, 3));
+        node.opcodes_at.push(1);
         node.opcodes[0].1 += 3;
     }
     let mut run = Run::new(&[(&maker, None)]);

@@ -335,3 +335,53 @@ fn what_copies_had_in_common_at_one_place() {
         assert_eq!(names.map(|name| lines[name]), [200, 200, 200, 200, 200, 150, 100, 50, 50], "{level}");
     }
 }
+
+/// The load and the multiplication of `scale` have one place, and the multiplication goes on behind what `op->change` does, where
+/// it is used.
+const TWO_AT_ONE_PLACE: &str = "\
+#include <stdio.h>
+static unsigned long executed;
+static volatile int last;
+struct op { void (*change)(int *); };
+__attribute__((noinline)) static void note(int number) { last = number; }
+static void increment(int *number) {
+  if (last & 1)
+    note(1);
+  *number += 1;
+  if (last & 2)
+    note(0);
+}
+static void apply(struct op *op, int *number) { op->change(number); }
+#define TIMES(number, factor) (*number * factor)
+static inline int scale(int *number, int factor) { //= scales
+  executed++; //= counts
+  return TIMES(number, factor); //= multiplies
+}
+__attribute__((noinline)) static int measure(int *number, int factor, int *out) {
+  struct op op = {increment};
+  int scaled = scale(number, factor); //= call
+  apply(&op, number);
+  if (factor > 3) {
+    *out = scaled; //= uses
+    return 1;
+  }
+  return 2;
+}
+int main(void) {
+  int out = 0, sum = 0;
+  for (int i = 0; i < 100; i++) {
+    int number = i;
+    sum += measure(&number, i, &out);
+  }
+  printf(\"%lu %d %d\\n\", executed, sum, out);
+}
+";
+
+#[test]
+fn one_of_two_instructions_at_a_place_moves() {
+    let sandbox = Sandbox::new("two-at-one-place");
+    for level in ["-O0", "-O1", "-O2", "-Os"] {
+        let lines = lines(&sandbox, "bbprof-cc", "a.c", TWO_AT_ONE_PLACE, &[level]);
+        assert_eq!(["scales", "counts", "uses"].map(|name| lines[name]), [100, 100, 96], "{level}");
+    }
+}
