@@ -15,10 +15,10 @@
  * part, which a weak reference does not pull in. */
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void *) __attribute__((weak));
 extern int pthread_atfork(void (*)(void), void (*)(void), void (*)(void)) __attribute__((weak));
-extern void __cxa_finalize(void *object) __attribute__((weak));
 
 BBPROF_HIDDEN struct path_table **(*fork_path_table_of_caller)(void);
 
+/* Of this copy's image. */
 static void withhold(struct image *image) {
     struct withheld *withheld = &image->withheld;
     /* Someone may have registered the handlers twice. */
@@ -34,7 +34,13 @@ static void withhold(struct image *image) {
     withheld->delta = &__bbprof_delta;
 }
 
-/* All libraries' at once. */
+/* All libraries' at once, before others may go in beside the fork, and libraries with them. */
+static void withhold_all(struct process *process) {
+    for (struct image *image = process->images; image != NULL; image = image->next)
+        if (image->loaded)
+            image->forks.withhold(image);
+}
+
 static void give_back(struct process *process) {
     for (struct image *image = process->images; image != NULL; image = image->next) {
         struct withheld *withheld = &image->withheld;
@@ -47,55 +53,29 @@ static void give_back(struct process *process) {
     }
 }
 
-void fork_leave(struct process *process, struct image *image) {
-    if (image->withheld.delta == NULL)
-        return;
-    image->withheld.delta = NULL;
-    process_lock_leave_fork(process);
-}
-
-/* A library that another thread is unloading: its handlers may go at any time now, and those
- * of the others do. It does not leave while the lock is held. */
+/* Another thread is unloading the library, and waits for who is in here. */
 static bool has_left(void) {
-    return !__atomic_load_n(&__bbprof_image.image->loaded, __ATOMIC_RELAXED);
+    return !__atomic_load_n(&__bbprof_image.image->loaded, __ATOMIC_ACQUIRE);
 }
 
-/* Threads that run a handler of this library, which must not be unloaded under them. */
-static uint32_t inside;
-
-static void enter(void) {
-    __atomic_fetch_add(&inside, 1, __ATOMIC_ACQUIRE);
-}
-
-static void leave(void) {
-    __atomic_fetch_sub(&inside, 1, __ATOMIC_RELEASE);
-}
-
-static void prepare(void) {
-    struct process *process = process_current();
-    if (process == NULL)
-        return;
+static bool prepare(struct process *process) {
     if (!process_lock_to_fork(process, has_left))
-        return;
+        return false;
     if (has_left()) {
         process_unlock(process);
-        return;
+        return false;
     }
-    process_lock_for_fork(process);
     if (!process->has_program)
-        withhold(__bbprof_image.image);
+        withhold_all(process);
+    process_lock_for_fork(process);
+    return true;
 }
 
-static void in_parent(void) {
-    struct process *process = process_current();
-    if (process == NULL || has_left())
-        return;
+static bool in_parent(struct process *process) {
     process_lock_behind_fork(process);
-    /* It may have done so until now, and with it what is to be let go of. */
-    if (has_left())
-        return;
     give_back(process);
     process_unlock(process);
+    return true;
 }
 
 /* Moves a segment of the forking thread, or an image's first one, into the child's file: zeroed, mapped where the old one was. */
@@ -199,7 +179,10 @@ void fork_begin_child(struct process *process) {
     struct raw_header *forebears = process->raw.in_use ? process->raw.header : process->raw.forebears;
     raw_begin(process);
     process->num_images = 0;
+    if (process->gate != NULL)
+        process->gate->entering = 0;
     for (struct image *image = process->images; image != NULL; image = image->next) {
+        image->forks.inside = 0; /* nobody else is in the child */
         image->index = process->num_images++;
         entries_of_image(image, raw_log, process);
         restart_bank(process, image, BANK_TLS);
@@ -214,34 +197,37 @@ void fork_begin_child(struct process *process) {
         schedule_restart(process);
 }
 
-static void in_child(void) {
-    struct process *process = process_current();
-    if (process == NULL || has_left())
-        return;
+static bool in_child(struct process *process) {
     if (process->is_forking)
         fork_begin_child(process);
     process_unlock(process);
+    return true;
 }
 
-/* Where the program is not profiled, each library registers these handlers, as each may be
- * unloaded; wrappers of fork call them again. The lock counts. */
+void fork_join(struct process *process, struct image *image) {
+    image->forks = (struct fork_handlers){.prepare = prepare, .in_parent = in_parent, .in_child = in_child, .withhold = withhold};
+    if (process->gate != NULL && process->gate->image == NULL)
+        __atomic_store_n(&process->gate->image, image, __ATOMIC_RELEASE);
+}
+
+/* As libc calls them where nothing is unloaded: in programs, and with a libc that keeps libraries. Wrappers of fork call them again.
+ * The lock counts. */
 static void fork_prepare(void) {
-    enter();
-    prepare();
-    leave();
+    struct process *process = process_current();
+    if (process != NULL)
+        prepare(process);
 }
 
 static void fork_in_parent(void) {
-    enter();
-    in_parent();
-    leave();
+    struct process *process = process_current();
+    if (process != NULL)
+        in_parent(process);
 }
 
-/* Nobody else is in the child. */
 static void fork_in_child(void) {
-    __atomic_store_n(&inside, 1, __ATOMIC_RELAXED);
-    in_child();
-    leave();
+    struct process *process = process_current();
+    if (process != NULL)
+        in_child(process);
 }
 
 int32_t fork_between_handlers(int32_t (*real_fork)(void)) {
@@ -254,33 +240,55 @@ int32_t fork_between_handlers(int32_t (*real_fork)(void)) {
     return child;
 }
 
-/* Whose the handlers are. Not the image's `__dso_handle`: for that glibc drops them before the last destructors of the image, and
+/* For good, and so nobody's: glibc drops those of an image (its `__dso_handle`'s) before the last destructors of the image, and
  * those of the libraries behind a program, have run, which may fork, too. */
-#ifdef BBPROF_RT_EXEC
-#define OWNER NULL
-#else
-static char owner;
-#define OWNER &owner
-#endif
-
-void fork_register(void) {
+static void register_for_good(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
     if (__register_atfork != NULL)
-        __register_atfork(fork_prepare, fork_in_parent, fork_in_child, OWNER);
+        __register_atfork(before, in_parent, in_child, NULL);
     else if (pthread_atfork != NULL)
-        pthread_atfork(fork_prepare, fork_in_parent, fork_in_child);
+        pthread_atfork(before, in_parent, in_child);
 }
 
-#ifndef BBPROF_RT_EXEC
-#define PAUSE_NS 20000u
-#define PAUSES 50000u /* a second: one who waits for another's fork is inside; or a child has it from a thread that it does not have */
+#ifdef BBPROF_RT_EXEC
 
-/* glibc drops what is owned by what goes. It has a lock for that, which its versions before 2.36
- * hold while they run our handlers: not to be called with ours. */
-void fork_unregister(void) {
-    if (__register_atfork == NULL || __cxa_finalize == NULL)
+void fork_register(const struct process *process) {
+    (void)process;
+    register_for_good(fork_prepare, fork_in_parent, fork_in_child);
+}
+
+#else
+
+bool fork_prepare_gate(struct process *process) {
+    if (__register_atfork != NULL)
+        process->gate = fork_gate_make(process);
+    return __register_atfork == NULL || process->gate != NULL;
+}
+
+void fork_register(const struct process *process) {
+    if (process->gate != NULL)
+        fork_gate_entries(process->gate, register_for_good);
+    else
+        register_for_good(fork_prepare, fork_in_parent, fork_in_child);
+}
+
+/* The gate leads to another library from now on, if there is one. */
+void fork_leave(struct process *process, struct image *image) {
+    image->withheld.delta = NULL;
+    if (process->gate == NULL || process->gate->image != image)
         return;
-    __cxa_finalize(OWNER);
-    for (unsigned pauses = 0; __atomic_load_n(&inside, __ATOMIC_ACQUIRE) != 0 && pauses < PAUSES; pauses++)
+    struct image *other = process->images;
+    while (other != NULL && (other == image || !other->loaded))
+        other = other->next;
+    __atomic_store_n(&process->gate->image, other, __ATOMIC_SEQ_CST);
+}
+
+#define PAUSE_NS 20000u
+#define PAUSES 50000u /* a second: a child made by a bare system call has it from a thread that it does not have */
+
+void fork_wait_for_others(const struct process *process, const struct image *image) {
+    if (process->gate == NULL)
+        return;
+    for (unsigned pauses = 0; fork_gate_is_in_use(process->gate, image) && pauses < PAUSES; pauses++)
         platform_sleep(PAUSE_NS);
 }
 #endif

@@ -84,6 +84,7 @@ struct image *image_join(struct process *process, struct bbprof_image *record, c
         segment->owner = THREAD_NONE;
     path_tables_disown(image);
     image->loaded = true;
+    fork_join(process, image);
     image->global_bank = record->global_bank;
     process->num_loaded++;
     return image;
@@ -109,13 +110,12 @@ void image_adopt_storage(struct process *process, struct image *image) {
 void image_leave(struct process *process, struct bbprof_image *record) {
     struct image *image = record->image;
     struct segment *global = image->segments[BANK_GLOBAL];
-    image->withheld.delta = NULL;
     if (global != NULL && global->aside != NULL) {
         counters_move(global->view, global->aside, image->counters[BANK_GLOBAL]);
         global->aside = NULL;
     }
     if (global != NULL)
         global->place = NULL;
-    image->loaded = false;
+    __atomic_store_n(&image->loaded, false, __ATOMIC_RELEASE);
     process->num_loaded--;
 }

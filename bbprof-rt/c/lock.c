@@ -151,16 +151,17 @@ static bool acquire_beside_forks(struct process *process) {
     return true;
 }
 
-static bool takes_part_in_fork(void) {
-    return __bbprof_image.image != NULL && __bbprof_image.image->withheld.delta != NULL;
+/* Only it can end a fork. */
+static bool is_last_library(const struct process *process) {
+    return !process->has_program && process->num_loaded <= 1;
 }
 
 /* Between its handlers a fork has nothing in hand: who cannot wait for it goes in beside it, one at a time. It does not come to its
- * end, nor does the forking thread to anything of ours, while one is in. The last library with handlers in the fork has to stay. */
+ * end, nor does the forking thread to anything of ours, while one is in. The last library has to stay. */
 static void take(struct process *process, uint64_t signals, uint32_t depth, bool may_be_last) {
     while (!acquire_beside_forks(process)) {
         acquire(process, &process->guests.state);
-        bool holds = fork_holds(process), has_to_stay = may_be_last && takes_part_in_fork() && process->depth_of_fork <= 1;
+        bool holds = fork_holds(process), has_to_stay = may_be_last && is_last_library(process);
         if (holds && !has_to_stay) {
             __atomic_store_n(&process->has_guests, true, __ATOMIC_RELAXED);
             __atomic_store_n(&process->had_guests, true, __ATOMIC_RELAXED);
@@ -237,11 +238,6 @@ void process_lock_for_fork(struct process *process) {
     process->forking_thread = platform_thread_id();
     process->depth_of_fork = lock->depth;
     __atomic_store_n(&process->is_forking, true, __ATOMIC_RELAXED);
-}
-
-void process_lock_leave_fork(struct process *process) {
-    process->lock.depth--;
-    process->depth_of_fork--;
 }
 
 void process_lock_behind_fork(struct process *process) {

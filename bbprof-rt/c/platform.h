@@ -65,6 +65,10 @@ bool platform_move_pages_back(void *from, void *place, size_t num_bytes);
 /* Puts fresh private pages there. */
 int platform_map_fresh(void *place, size_t num_bytes);
 void platform_unmap(void *view, size_t num_bytes);
+/* Private memory that was written, and is not any more. */
+int platform_make_executable(void *place, size_t num_bytes);
+/* Maps the pages of an image's code a second time, at `place`. */
+int platform_map_code_again(const void *code, void *place, size_t num_bytes);
 
 /* Copies memory of our own that may not be there; how many bytes could be. */
 long platform_read_memory(const void *from, void *to, size_t num_bytes);

@@ -97,6 +97,16 @@ void platform_unmap(void *view, size_t num_bytes) {
     CALL3(__NR_munmap, view, num_bytes, 0);
 }
 
+int platform_make_executable(void *place, size_t num_bytes) {
+    return (int)CALL3(__NR_mprotect, place, num_bytes, PROT_READ | PROT_EXEC);
+}
+
+/* The pages move, and the kernel (since Linux 5.13) reads those that the image needs from its file again. */
+int platform_map_code_again(const void *code, void *place, size_t num_bytes) {
+    long result = CALL6(__NR_mremap, code, num_bytes, num_bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, place, 0);
+    return failed(result) ? (int)result : 0;
+}
+
 /* Of a word that lies in one page. The kernel reads it before it finds that there is no such change of a mask. */
 static bool is_readable(uintptr_t word) {
     return CALL6(__NR_rt_sigprocmask, -1, word, 0, KERNEL_SIGNAL_SET_BYTES, 0, 0) == -EINVAL;

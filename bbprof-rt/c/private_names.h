@@ -28,10 +28,15 @@
 #define file_is_at bbprof_file_is_at
 #define fork_begin_child bbprof_fork_begin_child
 #define fork_between_handlers bbprof_fork_between_handlers
+#define fork_gate_entries bbprof_fork_gate_entries
+#define fork_gate_is_in_use bbprof_fork_gate_is_in_use
+#define fork_gate_make bbprof_fork_gate_make
+#define fork_join bbprof_fork_join
 #define fork_leave bbprof_fork_leave
 #define fork_path_table_of_caller bbprof_fork_path_table_of_caller
+#define fork_prepare_gate bbprof_fork_prepare_gate
 #define fork_register bbprof_fork_register
-#define fork_unregister bbprof_fork_unregister
+#define fork_wait_for_others bbprof_fork_wait_for_others
 #define handlers_leave bbprof_handlers_leave
 #define handlers_running bbprof_handlers_running
 #define handlers_running_elsewhere bbprof_handlers_running_elsewhere
@@ -100,6 +105,8 @@
 #define platform_living_threads bbprof_platform_living_threads
 #define platform_lock bbprof_platform_lock
 #define platform_look_at_threads bbprof_platform_look_at_threads
+#define platform_make_executable bbprof_platform_make_executable
+#define platform_map_code_again bbprof_platform_map_code_again
 #define platform_map_file_over bbprof_platform_map_file_over
 #define platform_map_fresh bbprof_platform_map_fresh
 #define platform_map_over bbprof_platform_map_over
@@ -174,7 +181,6 @@
 #define process_lock_for_fork bbprof_process_lock_for_fork
 #define process_lock_in_block bbprof_process_lock_in_block
 #define process_lock_inherit bbprof_process_lock_inherit
-#define process_lock_leave_fork bbprof_process_lock_leave_fork
 #define process_lock_pause bbprof_process_lock_pause
 #define process_lock_to_fork bbprof_process_lock_to_fork
 #define process_return_memory bbprof_process_return_memory

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 22u
+#define PROCESS_ABI 23u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -63,7 +63,25 @@ struct withheld {
     struct path_table *path_table_value;
 };
 
+/* What a library's copy of the runtime does around forks: see fork.c. False: it leaves, and has done nothing. fork_gate.c knows where
+ * the fields are. */
+struct fork_handlers {
+    bool (*prepare)(struct process *process);
+    bool (*in_parent)(struct process *process);
+    bool (*in_child)(struct process *process);
+    uint32_t inside; /* threads that run one of these through the gate */
+    void (*withhold)(struct image *image);
+};
+
+/* Leads libc to the handlers of a library that is loaded: see fork_gate.c, which knows where the fields are. */
+struct fork_gate {
+    struct image *image; /* NULL: the last one has left */
+    struct process *process;
+    uint32_t entering; /* threads that are between reading `image` and being counted as inside */
+};
+
 struct image {
+    struct fork_handlers forks;
     struct image *next;
     uint32_t index;
     uint32_t flags;
@@ -147,6 +165,7 @@ struct process {
     uint32_t depth_of_fork; /* of the lock, between its handlers */
     uint32_t num_images, num_loaded;
     struct image *images;
+    struct fork_gate *gate; /* NULL: libc calls handlers of an image that stays */
     struct raw_file raw;
     struct arena arena;
     uint8_t leader_build_id[16];
@@ -178,8 +197,6 @@ void process_keep_signals_blocked(struct process *process);
 bool process_lock_to_fork(struct process *process, bool (*has_left)(void));
 void process_lock_for_fork(struct process *process);
 void process_lock_behind_fork(struct process *process);
-/* By a library that goes meanwhile, whose handler will not be called. */
-void process_lock_leave_fork(struct process *process);
 /* At the process's end, maybe in the last destructors. */
 void process_lock_at_end(struct process *process);
 /* In the middle of a block; what is given is for the other. */
@@ -446,11 +463,16 @@ void threading_prepare(void);
 void thread_absorb_own_bank(struct process *process);
 
 /* fork.c: around each fork, and in its child before anything else */
-void fork_register(void);
-/* The image takes no part any more in a fork that is under way. */
+/* Of the process's first image. */
+void fork_register(const struct process *process);
+/* The image takes part in forks. */
+void fork_join(struct process *process, struct image *image);
+/* Of a library, the process's first: what libc is to call once it is registered. False: there can be no such thing. */
+bool fork_prepare_gate(struct process *process);
+/* A library takes no part any more, not in a fork that is under way, either. */
 void fork_leave(struct process *process, struct image *image);
-/* A library takes its own with it. */
-void fork_unregister(void);
+/* Until no thread is in this library's handlers, without the lock. */
+void fork_wait_for_others(const struct process *process, const struct image *image);
 /* Forks by this, which calls no handlers, with ours around it. */
 int32_t fork_between_handlers(int32_t (*real_fork)(void));
 /* path_count.c's way to the word that leads the calling thread to its table. NULL: nobody
@@ -458,6 +480,13 @@ int32_t fork_between_handlers(int32_t (*real_fork)(void));
 extern BBPROF_HIDDEN struct path_table **(*fork_path_table_of_caller)(void);
 /* What the handler in the child does, where the child reaches the runtime before it. */
 void fork_begin_child(struct process *process);
+
+/* fork_gate.c: NULL = there is no memory that may be executed */
+struct fork_gate *fork_gate_make(struct process *process);
+/* Hands on what libc is to call: before a fork, then in the parent, or in the child. */
+void fork_gate_entries(const struct fork_gate *gate, void (*use)(void (*)(void), void (*)(void), void (*)(void)));
+/* May a thread be in a handler of this image, which the gate does not lead to any more? */
+bool fork_gate_is_in_use(const struct fork_gate *gate, const struct image *image);
 
 /* Whether the calling thread is between the handlers of a fork, in who forks or in the child, and its counters are withheld. The
  * child has a copy of the thread-local storage; vfork's has that of another thread. */

@@ -160,7 +160,7 @@ static void after_destructors(void) {
     if (process->num_loaded == 0)
         process_finish(process, FATE_EXIT_UNKNOWN, 0);
     process_unlock(process);
-    fork_unregister();
+    fork_wait_for_others(process, __bbprof_image.image);
 }
 
 #endif
@@ -198,6 +198,13 @@ static void start(int argc, char **argv, char **environment) {
         process = process_create(environment, record);
     if (process == NULL)
         return;
+#ifndef BBPROF_RT_EXEC
+    if (first && !fork_prepare_gate(process)) {
+        process_complain(process, "", "", "there is no memory for what forks call, which has to stay when this library is unloaded and may be executed",
+                         "nothing is recorded");
+        return;
+    }
+#endif
     const char *name = image_name(record);
     process_lock(process);
     process->forks_wait_for_end = !is_glibc();
@@ -218,9 +225,8 @@ static void start(int argc, char **argv, char **environment) {
         return;
     if (first)
         schedule_start(process);
-    /* The program's handlers are enough, and a dlclose while another thread forks would take a library's away in between. */
-    if (first || !process->has_program)
-        fork_register();
+    if (first)
+        fork_register(process);
 #ifdef BBPROF_RT_EXEC
     exit_handler_registered = register_at_exit();
 #endif

@@ -132,6 +132,8 @@ fn built() -> Sandbox {
     compile(tool("bbprof-cc"), &["program.c", "./libworker.so", "-o", "program"]);
     let storm = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/beside_forks/storm.c");
     compile("clang-22".into(), &[storm, "-o", "storm"]);
+    let held = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/beside_forks/held.c");
+    compile("clang-22".into(), &[held, "-rdynamic", "-o", "held"]);
     compile(tool("bbprof-cc"), &[storm, "-o", "profiled-storm"]);
     sandbox
 }
@@ -181,4 +183,19 @@ fn a_storm() {
         let counted = ["work", "other"].map(|function| exported.entries(function));
         assert_eq!(counted, [Some(works + 2 * forks), Some(others)], "{program}: {text}");
     }
+}
+
+/// Handlers of a library that is gone, whose addresses libc has: also where memory that was written must not be executed. Where
+/// nothing can be, nothing is recorded, and that is said.
+#[test]
+fn handlers_of_libraries_that_are_gone() {
+    let sandbox = built();
+    for refused in [&[][..], &["written"], &["moved"]] {
+        let words = [&["./held", "./libworker.so", "./libother.so"], refused].concat();
+        assert_eq!(entries(&sandbox, &words, &["work", "other"]), [Some(5), Some(4)], "{refused:?}");
+    }
+    let run = Run::new("./held").args(["./libworker.so", "./libother.so", "written", "moved"]).in_folder(sandbox.path());
+    let stderr = run.env("BBPROF_OUT", sandbox.join("nothing/%p.bbraw")).ok().stderr;
+    assert!(stderr.lines().all(|line| line.ends_with("; nothing is recorded")), "{}", stderr);
+    assert!(!stderr.is_empty() && !sandbox.join("nothing").exists());
 }
