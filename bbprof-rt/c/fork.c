@@ -210,8 +210,8 @@ void fork_join(struct process *process, struct image *image) {
         __atomic_store_n(&process->gate->image, image, __ATOMIC_RELEASE);
 }
 
-/* As libc calls them where nothing is unloaded: in programs, and with a libc that keeps libraries. Wrappers of fork call them again.
- * The lock counts. */
+/* As libc calls them where nothing is unloaded: in programs, and with a libc that keeps libraries. Wrappers of fork call
+ * them again. The lock counts. */
 static void fork_prepare(void) {
     struct process *process = process_current();
     if (process != NULL)

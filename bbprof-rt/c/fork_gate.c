@@ -1,9 +1,10 @@
 /* fork_gate.c: what libc calls around a fork in a program that is not profiled, where each library may be unloaded at any time.
  *
- * glibc (since 2.36, posix/register-atfork.c) lets go of its lock, reads the address of a handler, and calls it: if that is a
- * library's, the library may be gone by then. So what it calls is a copy of the code below in memory that stays, with the data that
- * it needs one page behind itself. It hands on to a library that is loaded, and counts who is about to do so (`entering`), and who is
- * in there (`inside`): who unloads the library leads the gate elsewhere, and waits until neither is the case. */
+ * glibc (since 2.36, posix/register-atfork.c) lets go of its lock, reads the address of a handler, and calls it: if that is
+ * a library's, the library may be gone by then. So what it calls is a copy of the code below in memory that stays, with the
+ * data that it needs one page behind itself. It hands on to a library that is loaded, and counts who is about to do so
+ * (`entering`), and who is in there (`inside`): who unloads the library leads the gate elsewhere, and waits until neither is
+ * the case. */
 #include "process.h"
 
 #include "text.h"

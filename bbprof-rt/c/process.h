@@ -63,8 +63,8 @@ struct withheld {
     struct path_table *path_table_value;
 };
 
-/* What a library's copy of the runtime does around forks: see fork.c. False: it leaves, and has done nothing. fork_gate.c knows where
- * the fields are. */
+/* What a library's copy of the runtime does around forks: see fork.c. False: it leaves, and has done nothing. fork_gate.c
+ * knows where the fields are. */
 struct fork_handlers {
     bool (*prepare)(struct process *process);
     bool (*in_parent)(struct process *process);
