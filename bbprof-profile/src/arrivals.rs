@@ -10,10 +10,12 @@
 //! by them arrives from where they got it.
 
 use crate::blank::BlankRegions;
-use crate::cycles::{Arc, cycle_flow, strongly_connected, ways_back};
+use crate::cycles::{Arc, cycle_flow, strongly_connected, walk};
+use crate::loop_nest::LoopNest;
 use bbprof_format::manifest::{Edge, EdgeKind, Node};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// The flow of one function, by node.
 #[derive(Debug)]
@@ -35,6 +37,9 @@ pub(crate) struct Flow {
     goes_on: Vec<bool>,
     /// By node: the cycles that it is in, by a number that all their nodes share.
     cycles_of: Vec<u32>,
+    /// What `loops` is made of; see `Walk`.
+    below: Vec<Range<u32>>,
+    loops: OnceCell<LoopNest>,
     /// By node: the set it was last part of, and the one for which it was last a passage.
     member_of: Vec<u32>,
     passage_of: Vec<u32>,
@@ -98,11 +103,11 @@ impl Flow {
             begin[node + 1] += begin[node];
         }
         let mut next = begin.clone();
-        let is_back = ways_back(edges, num_nodes);
+        let walk = walk(edges, num_nodes);
         let mut goes_back = vec![false; num_nodes];
         let mut entering = vec![WayIn { from: None, count: 0, is_back: false }; begin[num_nodes] as usize];
         let mut is_complete = true;
-        for ((edge, count), is_back) in edges.iter().zip(counts).zip(is_back) {
+        for ((edge, count), is_back) in edges.iter().zip(counts).zip(walk.is_back) {
             let Some(to) = edge.to else { continue };
             is_complete &= count.is_some();
             // Edges into a node are never negative: only vanishing ones are, and they leave.
@@ -140,6 +145,8 @@ impl Flow {
             is_passage,
             goes_on,
             cycles_of: strongly_connected(edges, num_nodes),
+            below: walk.below,
+            loops: OnceCell::new(),
             member_of: vec![0; num_nodes],
             passage_of: vec![0; num_nodes],
             passed_in: vec![0; num_nodes],
@@ -188,13 +195,26 @@ impl Flow {
         self.entering(to).iter().any(|way| way.from == Some(from) && way.is_back)
     }
 
-    /// In which of `nodes` (ascending; their indices) control may have been last where it is in
-    /// `node`, which is none of them; `None` = perhaps in none.
-    pub(crate) fn last_in(&self, node: u32, nodes: &[u32]) -> Option<Vec<usize>> {
+    /// In which of `nodes` (ascending; their indices) control may have been last where it is in `node`, which is none of them,
+    /// on its way to `target`; `None` = perhaps in none. Where it left a loop that `target` is not in, and some of `nodes` are,
+    /// it may have been in any of these: what is done once behind a loop, of all that its turns did, is done without a turn, too.
+    pub(crate) fn last_in(&self, node: u32, target: u32, nodes: &[u32]) -> Option<Vec<usize>> {
+        let in_none = |_| Vec::new();
+        self.last_by_ways(node, nodes, in_none)
+            .or_else(|| self.last_by_ways(node, nodes, |from| self.left_on_way(from, target, nodes)))
+    }
+
+    /// The same; `left` says in which of them it may have been last wherever it is in that node.
+    fn last_by_ways(&self, node: u32, nodes: &[u32], left: impl Fn(u32) -> Vec<usize>) -> Option<Vec<usize>> {
         let mut last = BTreeSet::new();
         let mut seen = BTreeSet::from([node]);
         let mut open = vec![node];
         while let Some(node) = open.pop() {
+            let left = left(node);
+            if !left.is_empty() {
+                last.extend(left);
+                continue;
+            }
             let first = open.len();
             for from in self.taken_from(node) {
                 match (from, nodes.binary_search(&from?)) {
@@ -209,6 +229,15 @@ impl Flow {
             open[first..].sort_unstable_by(|a, b| b.cmp(a));
         }
         Some(last.into_iter().collect())
+    }
+
+    /// Those of `nodes` (ascending; their indices) that are in a loop with `from`, which control leaves on its way to `target`.
+    fn left_on_way(&self, from: u32, target: u32, nodes: &[u32]) -> Vec<usize> {
+        let loops = self.loops.get_or_init(|| {
+            LoopNest::new(&self.below, |node| self.entering(node).iter().filter_map(|way| Some((way.from?, way.is_back))))
+        });
+        let Some(head) = loops.left(from, target) else { return Vec::new() };
+        (0..nodes.len()).filter(|index| loops.contains(head, nodes[*index])).collect()
     }
 
     /// Whether one of `nodes` (ascending) is in the loop that the way back from `last` closes.

@@ -1,10 +1,19 @@
 //! Cycles: which ways of a graph close them, and how much of a flow runs in them.
 
 use bbprof_format::manifest::Edge;
+use std::ops::Range;
 
-/// By edge, whether it leads back onto the path on which a walk from the function's entry came to where it comes from: the ways
-/// back of its loops, where each has one head. No recursion.
-pub(crate) fn ways_back(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
+/// A walk from the function's entry, to each node once.
+pub(crate) struct Walk {
+    /// By edge, whether it leads back onto the path on which the walk came to where it comes from: the ways back of the function's
+    /// loops, where each has one head.
+    pub(crate) is_back: Vec<bool>,
+    /// By node: in the order in which the walk came to them, the numbers of those that it came to from there, itself the first.
+    pub(crate) below: Vec<Range<u32>>,
+}
+
+/// No recursion.
+pub(crate) fn walk(edges: &[Edge], num_nodes: usize) -> Walk {
     let mut ways: Vec<Vec<(usize, u32)>> = vec![Vec::new(); num_nodes];
     let mut entries = Vec::new();
     for (position, edge) in edges.iter().enumerate() {
@@ -17,13 +26,20 @@ pub(crate) fn ways_back(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
     let mut marks = vec![Mark::Open; num_nodes];
     let mut cursors = vec![0_usize; num_nodes];
     let mut is_back = vec![false; edges.len()];
+    let mut below = vec![0..0; num_nodes];
+    let mut next = 0;
     for entry in entries {
         let mut path = vec![entry as usize];
         while let Some(&at) = path.last() {
             if marks[at] == Mark::Open {
                 marks[at] = Mark::OnPath(path.len());
+                below[at].start = next;
+                next += 1;
             }
             let Some((edge, to)) = ways[at].get(cursors[at]) else {
+                if marks[at] != Mark::Done {
+                    below[at].end = next;
+                }
                 marks[at] = Mark::Done;
                 path.pop();
                 continue;
@@ -36,7 +52,7 @@ pub(crate) fn ways_back(edges: &[Edge], num_nodes: usize) -> Vec<bool> {
             }
         }
     }
-    is_back
+    Walk { is_back, below }
 }
 
 /// By node, a number that it shares with those that are in a cycle with it. No recursion (Tarjan 1972).

@@ -29,6 +29,7 @@ mod ledger;
 mod line_parts;
 mod lines;
 mod located;
+mod loop_nest;
 mod memo;
 mod merge;
 mod mix;

@@ -188,7 +188,7 @@ fn ways_in(flow: &Flow, nodes: &[u32], parts: &[u32], node: u32) -> Vec<WayIn> {
                     if flow.only_target(from).is_some() && passed.insert(from) {
                         entered.push(from);
                     }
-                    (flow.last_in(from, parts), false)
+                    (flow.last_in(from, node, parts), false)
                 }
             };
             ways.push(WayIn { way: (source, target), to, last, is_inner });
@@ -243,6 +243,18 @@ mod tests {
     fn a_part_in_front_of_a_loop() {
         let edges = [(OUTSIDE, 0, 1), (Some(0), 3, 1), (Some(3), 1, 1), (Some(1), 2, 9), (Some(2), 1, 8)];
         assert_eq!(ways_on(4, &edges, &[(0, &[4]), (1, &[5])]), [(3, 1)], "each turn is an execution");
+    }
+
+    /// 2 is kept back until the loop of 0 and 1 ends, in some of whose turns 0 leaves 1 out.
+    #[test]
+    fn a_part_behind_a_loop() {
+        let edges =
+            [(OUTSIDE, 0, 1), (Some(0), 1, 4), (Some(0), 3, 5), (Some(1), 3, 4), (Some(3), 0, 8), (Some(3), 4, 1), (Some(4), 2, 1)];
+        assert_eq!(ways_on(5, &edges, &[(1, &[4]), (2, &[5])]), [(3, 4), (4, 2)]);
+        assert_eq!(ways_on(5, &edges, &[(1, &[4]), (2, &[4, 5])]), [], "a turn behind an unrolled loop");
+        let mut past = edges.to_vec();
+        past.push((OUTSIDE, 4, 1));
+        assert_eq!(ways_on(5, &past, &[(1, &[4]), (2, &[5])]), [(3, 4)], "control comes there past the loop, too");
     }
 
     /// A turn of the loop of 4 to 7 in front of it: 0 and 2 begin and end an execution, 4 and 6 do; 1, 3, 5 and 7 are the caller's.

@@ -385,3 +385,41 @@ fn one_of_two_instructions_at_a_place_moves() {
         assert_eq!(["scales", "counts", "uses"].map(|name| lines[name]), [100, 100, 96], "{level}");
     }
 }
+
+/// What `remove` stores is in a register while the caller's loop runs: the store stands once, where the loop ends, and in half of
+/// the calls of `run` no turn removes anything.
+const KEPT_BACK: &str = "\
+#include <stdio.h>
+static unsigned long executed;
+static volatile int stops;
+__attribute__((noinline)) static void use(unsigned *left) { stops += *left > 1000; }
+static inline void remove_one(unsigned *left) { //= removes
+  executed++; //= counts
+  *left -= 1; //= stores
+}
+__attribute__((noinline)) unsigned run(int turns, int which, unsigned left) {
+  for (int i = 0; i < turns; i++) {
+    if (stops > 0)
+      return 5;
+    if (i == which)
+      remove_one(&left); //= call
+  }
+  use(&left);
+  return left;
+}
+int main(void) {
+  unsigned sum = 0;
+  for (int i = 0; i < 100; i++)
+    sum += run(10, i % 20, 9 + i);
+  printf(\"%lu %u\\n\", executed, sum);
+}
+";
+
+#[test]
+fn a_store_that_is_kept_back_until_the_loop_ends() {
+    let sandbox = Sandbox::new("kept-back");
+    for level in ["-O0", "-O1", "-O2", "-O3"] {
+        let lines = lines(&sandbox, "bbprof-cc", "a.c", KEPT_BACK, &[level]);
+        assert_eq!(["removes", "counts", "call"].map(|name| lines[name]), [50; 3], "{level}");
+    }
+}
