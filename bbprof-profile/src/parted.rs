@@ -19,6 +19,8 @@ pub(crate) struct Place {
     pub(crate) chain: Vec<(StringId, StringId, u32, u32)>,
     /// What is done there: another instruction of the place may be in another part.
     pub(crate) opcode: StringId,
+    /// Whether that only computes an address, as part of a load, say: the optimiser does so anew where it needs one.
+    pub(crate) is_address: bool,
 }
 
 /// Ways, by source and target, on which control comes to a copy from elsewhere and goes on with an execution of it; and whether
@@ -109,7 +111,10 @@ impl WaysOn {
 
 /// By node, which places stand there: by numbers that the copy's nodes share.
 fn own_places(parts: &[u32], places_in: impl Fn(u32) -> BTreeSet<Place>) -> Vec<FixedBitSet> {
-    let places: Vec<BTreeSet<Place>> = parts.iter().map(|node| places_in(*node)).collect();
+    let mut places: Vec<BTreeSet<Place>> = parts.iter().map(|node| places_in(*node)).collect();
+    if places.iter().flatten().any(|place| !place.is_address) {
+        places.iter_mut().for_each(|places| places.retain(|place| !place.is_address));
+    }
     let mut numbers: BTreeMap<&Place, usize> = BTreeMap::new();
     for place in places.iter().flatten() {
         let next = numbers.len();
@@ -205,10 +210,17 @@ mod tests {
     const OUTSIDE: Option<u32> = None;
     /// Of these lines, nodes have the jump alone.
     const JUMPS: [u32; 1] = [9];
+    /// Of these, an address alone.
+    const ADDRESSES: [u32; 1] = [8];
 
     fn place(line: u32, is_jump: bool) -> Place {
         // The jump that decides on what line 4 computed stands there, too.
-        Place { chain: vec![(StringId(0), StringId(0), if is_jump { 4 } else { line }, 1)], opcode: StringId(is_jump.into()) }
+        let line = if is_jump { 4 } else { line };
+        Place {
+            chain: vec![(StringId(0), StringId(0), line, 1)],
+            opcode: StringId(is_jump.into()),
+            is_address: ADDRESSES.contains(&line),
+        }
     }
 
     /// The ways of this graph on which control goes on with an execution of a copy, of whose nodes these lines are known.
@@ -280,6 +292,14 @@ mod tests {
         assert_eq!(ways_on(3, &edges, &[(0, &[9]), (2, &[9])]), [], "an unrolled loop");
         let turning = [(OUTSIDE, 0, 1), (Some(0), 1, 1), (Some(1), 2, 9), (Some(2), 1, 8)];
         assert_eq!(ways_on(3, &turning, &[(0, &[4]), (2, &[9])]), [], "each turn decides anew");
+    }
+
+    /// 1 needs the address that 0 computed, and computes it again.
+    #[test]
+    fn an_address_that_is_computed_again() {
+        let edges = [(OUTSIDE, 0, 9), (Some(0), 1, 9), (Some(1), 2, 9)];
+        assert_eq!(ways_on(3, &edges, &[(0, &[4, 8]), (2, &[8])]), [(1, 2)]);
+        assert_eq!(ways_on(3, &edges, &[(0, &[8]), (2, &[8])]), [], "nothing else is done: an unrolled loop");
     }
 
     /// 0 is what 1 and 2 have in common, with the place of all that follows; 3 leads back to it.

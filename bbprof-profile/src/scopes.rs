@@ -145,7 +145,8 @@ fn ways_on_to(function: FunctionView<'_>, flow: &Flow, copy: &InlinedCopy<'_>, p
     let within = |id, opcode| {
         let depth = chain(id).position(is_of_parts)?;
         let place = |location: &Location| (location.function, location.file, location.line, location.column);
-        Some(Place { chain: chain(id).take(depth + 1).map(place).collect(), opcode })
+        let is_address = function.module.string(opcode) == "getelementptr";
+        Some(Place { chain: chain(id).take(depth + 1).map(place).collect(), opcode, is_address })
     };
     let nodes = match parts {
         [_] => Cow::Borrowed(&copy.nodes),

@@ -99,7 +99,10 @@ fn write_node(module: &Module, position: usize, node: &Node, out: &mut dyn Write
             inlined.push_str(&format!(" inlined at {}:{}", module.string(at.file), at.line));
             outer = at.inlined_at;
         }
-        writeln!(out, "      {count} at {place} in {}{inlined}", demangle(module.string(location.function)))?;
+        let here = node.located_opcodes().filter(|(at, _)| at == id);
+        let opcodes: Vec<&str> = here.map(|(_, opcode)| module.string(opcode)).collect();
+        let function = demangle(module.string(location.function));
+        writeln!(out, "      {count} at {place} in {function}{inlined}: {}", opcodes.join(", "))?;
     }
     for call in &node.calls {
         let callee = match call.callee {
