@@ -65,14 +65,30 @@ static bool prepare(struct process *process) {
         process_unlock(process);
         return false;
     }
-    if (!process->has_program)
+    /* A handler of another fork may be who forks; wrappers call this twice. */
+    if (process->forks_inside++ == 0 && !process->has_program)
         withhold_all(process);
+    process->forks_to_go_on = process->forks_to_go_on << 1 | process->is_forking;
     process_lock_for_fork(process);
     return true;
 }
 
+/* Whether a fork goes on whose handler did this one, which is done. */
+static bool end_fork(struct process *process) {
+    bool goes_on = (process->forks_to_go_on & 1) != 0;
+    process->forks_to_go_on >>= 1;
+    process->forks_inside--;
+    return goes_on;
+}
+
 static bool in_parent(struct process *process) {
-    process_lock_behind_fork(process);
+    bool goes_on = end_fork(process);
+    if (!goes_on)
+        process_lock_behind_fork(process);
+    if (process->forks_inside > 0) {
+        process_lock_behind_inner_fork(process);
+        return true;
+    }
     give_back(process);
     process_unlock(process);
     return true;
@@ -200,6 +216,15 @@ void fork_begin_child(struct process *process) {
 static bool in_child(struct process *process) {
     if (process->is_forking)
         fork_begin_child(process);
+    bool goes_on = end_fork(process);
+    if (process->forks_inside > 0) {
+        process_lock_behind_inner_fork(process);
+        if (goes_on && !process->has_program) {
+            withhold_all(process);
+            process_lock_for_fork(process);
+        }
+        return true;
+    }
     process_unlock(process);
     return true;
 }
@@ -280,6 +305,8 @@ void fork_leave(struct process *process, struct image *image) {
     while (other != NULL && (other == image || !other->loaded))
         other = other->next;
     __atomic_store_n(&process->gate->image, other, __ATOMIC_SEQ_CST);
+    if (other == NULL)
+        process_lock_leave_fork(process);
 }
 
 #define PAUSE_NS 20000u

@@ -85,6 +85,7 @@ struct image *image_join(struct process *process, struct bbprof_image *record, c
     path_tables_disown(image);
     image->loaded = true;
     fork_join(process, image);
+    schedule_join(image);
     image->global_bank = record->global_bank;
     process->num_loaded++;
     return image;

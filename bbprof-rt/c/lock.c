@@ -182,9 +182,14 @@ static bool is_beside_guests(const struct process *process, const struct lock *l
     return lock == &process->lock && process->is_forking && lock->depth == process->depth_of_fork + 1;
 }
 
-void process_lock(struct process *process) {
+/* In a fork's child that no handler of ours has begun yet. */
+static void begin_child_first(struct process *process) {
     if (fork_is_callers(process) && process->pid != platform_process_id())
         fork_begin_child(process);
+}
+
+void process_lock(struct process *process) {
+    begin_child_first(process);
     struct lock *lock = held_by_caller(process);
     if (lock == NULL) {
         take(process, platform_block_signals(), 1, false);
@@ -215,6 +220,7 @@ void process_keep_signals_blocked(struct process *process) {
 }
 
 bool process_lock_to_fork(struct process *process, bool (*has_left)(void)) {
+    begin_child_first(process);
     if (held_by_caller(process) != NULL) {
         process_lock(process);
         return true;
@@ -236,6 +242,7 @@ void process_lock_for_fork(struct process *process) {
     if (is_beside_guests(process, lock))
         release_state(&process->guests.state);
     process->forking_thread = platform_thread_id();
+    process->forking_storage = platform_thread_storage();
     process->depth_of_fork = lock->depth;
     __atomic_store_n(&process->is_forking, true, __ATOMIC_RELAXED);
 }
@@ -245,6 +252,23 @@ void process_lock_behind_fork(struct process *process) {
     __atomic_store_n(&process->is_forking, false, __ATOMIC_RELAXED);
     __atomic_store_n(&process->has_guests, false, __ATOMIC_RELAXED);
     release_state(&process->guests.state);
+}
+
+void process_lock_behind_inner_fork(struct process *process) {
+    process->lock.depth--;
+    process->depth_of_fork--;
+}
+
+void process_lock_leave_fork(struct process *process) {
+    if (held_by_caller(process) != &process->lock || process->forks_inside == 0)
+        return;
+    bool keeps_guests_out = is_beside_guests(process, &process->lock);
+    process->lock.depth -= process->forks_inside;
+    process->forks_inside = 0;
+    __atomic_store_n(&process->is_forking, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&process->has_guests, false, __ATOMIC_RELAXED);
+    if (keeps_guests_out)
+        release_state(&process->guests.state);
 }
 
 /* In the middle of a block: handlers interrupt none of the system calls between these two. */
@@ -271,6 +295,7 @@ static void take_at_end(struct process *process, uint64_t signals, uint32_t dept
 }
 
 void process_lock_at_end(struct process *process) {
+    begin_child_first(process);
     if (held_by_caller(process) != NULL)
         process_lock(process);
     else

@@ -80,6 +80,8 @@ int32_t platform_process_id(void);
 int32_t platform_parent_id(void);
 int32_t platform_process_group(void);
 int32_t platform_thread_id(void);
+/* Where the calling thread's thread-local storage is. */
+uintptr_t platform_thread_storage(void);
 bool platform_thread_exists(int32_t process, int32_t thread);
 /* Of this process: is it past its last instruction in user space? The kernel has it for a
  * moment longer, the first thread as long as there are others. */
@@ -123,6 +125,8 @@ void platform_sleep(uint64_t nanoseconds);
 /* Handles a signal whose disposition is the default; else -EBUSY. `NULL` puts the default back if `handler` is there. */
 int platform_handle_signal(int number, void (*handler)(int));
 void platform_unhandle_signal(int number, void (*handler)(int));
+/* The same with a handler in place of another, if that is there. */
+void platform_take_signal(int number, void (*from)(int), void (*handler)(int));
 /* Would the calling process be ended by this signal, if it were not blocked? */
 bool platform_signal_is_fatal(int number);
 bool platform_signal_is_blocked(int number);

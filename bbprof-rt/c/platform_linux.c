@@ -142,6 +142,12 @@ int32_t platform_process_id(void) {
     return (int32_t)CALL3(__NR_getpid, 0, 0, 0);
 }
 
+uintptr_t platform_thread_storage(void) {
+    uintptr_t storage;
+    __asm__("mov %%fs:0, %0" : "=r"(storage));
+    return storage;
+}
+
 int32_t platform_parent_id(void) {
     return (int32_t)CALL3(__NR_getppid, 0, 0, 0);
 }
@@ -254,19 +260,26 @@ static int signal_action(int number, const struct kernel_signal_action *action, 
     return (int)CALL6(__NR_rt_sigaction, number, action, before, KERNEL_SIGNAL_SET_BYTES, 0, 0);
 }
 
-int platform_handle_signal(int number, void (*handler)(int)) {
+/* If `from` is there. */
+static int change_handler(int number, void (*from)(int), void (*to)(int)) {
     const unsigned long restart = 0x10000000, has_restorer = 0x04000000;
-    struct kernel_signal_action before, action = {handler, restart | has_restorer, bbprof_return_from_signal, 0};
-    int why = signal_action(number, NULL, &before);
-    if (why == 0 && before.handler != NULL)
+    struct kernel_signal_action now, action = {to, restart | has_restorer, bbprof_return_from_signal, 0}, none = {NULL, 0, NULL, 0};
+    int why = signal_action(number, NULL, &now);
+    if (why == 0 && now.handler != from)
         why = -EBUSY;
-    return why != 0 ? why : signal_action(number, &action, NULL);
+    return why != 0 ? why : signal_action(number, to == NULL ? &none : &action, NULL);
+}
+
+int platform_handle_signal(int number, void (*handler)(int)) {
+    return change_handler(number, NULL, handler);
 }
 
 void platform_unhandle_signal(int number, void (*handler)(int)) {
-    struct kernel_signal_action now, action = {NULL, 0, NULL, 0};
-    if (signal_action(number, NULL, &now) == 0 && now.handler == handler)
-        signal_action(number, &action, NULL);
+    change_handler(number, handler, NULL);
+}
+
+void platform_take_signal(int number, void (*from)(int), void (*handler)(int)) {
+    change_handler(number, from, handler);
 }
 
 /* Signals that do nothing, or stop and continue, by default. */

@@ -144,9 +144,11 @@
 #define platform_start_helper bbprof_platform_start_helper
 #define platform_start_ticks bbprof_platform_start_ticks
 #define platform_stat_field bbprof_platform_stat_field
+#define platform_take_signal bbprof_platform_take_signal
 #define platform_thread_exists bbprof_platform_thread_exists
 #define platform_thread_id bbprof_platform_thread_id
 #define platform_thread_is_ending bbprof_platform_thread_is_ending
+#define platform_thread_storage bbprof_platform_thread_storage
 #define platform_time_of_others_ns bbprof_platform_time_of_others_ns
 #define platform_unblock_signal bbprof_platform_unblock_signal
 #define platform_unhandle_signal bbprof_platform_unhandle_signal
@@ -178,9 +180,11 @@
 #define process_lock bbprof_process_lock
 #define process_lock_at_end bbprof_process_lock_at_end
 #define process_lock_behind_fork bbprof_process_lock_behind_fork
+#define process_lock_behind_inner_fork bbprof_process_lock_behind_inner_fork
 #define process_lock_for_fork bbprof_process_lock_for_fork
 #define process_lock_in_block bbprof_process_lock_in_block
 #define process_lock_inherit bbprof_process_lock_inherit
+#define process_lock_leave_fork bbprof_process_lock_leave_fork
 #define process_lock_pause bbprof_process_lock_pause
 #define process_lock_to_fork bbprof_process_lock_to_fork
 #define process_return_memory bbprof_process_return_memory
@@ -214,10 +218,11 @@
 #define raw_tell_none_in_memory bbprof_raw_tell_none_in_memory
 #define replace_begin bbprof_replace_begin
 #define replace_finish bbprof_replace_finish
+#define schedule_join bbprof_schedule_join
+#define schedule_leave bbprof_schedule_leave
 #define schedule_read bbprof_schedule_read
 #define schedule_restart bbprof_schedule_restart
 #define schedule_start bbprof_schedule_start
-#define schedule_stop bbprof_schedule_stop
 #define segment_acquire bbprof_segment_acquire
 #define segment_attach bbprof_segment_attach
 #define segment_create bbprof_segment_create

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Changed with every change of these structures: runtimes of different versions do not share a process. */
-#define PROCESS_ABI 23u
+#define PROCESS_ABI 24u
 #define PATH_BYTES 4200u
 #define BUFFER_BYTES 32768u
 #define PIECE_BYTES 8192u
@@ -95,6 +95,8 @@ struct image {
     struct segment *segments[NUM_BANKS]; /* the first has role counts and stays with the image's own storage */
     struct path_table *path_tables;
     struct withheld withheld;
+    /* Its code is to handle the dump signal, which this does so far. */
+    void (*take_dump_signal)(int number, void (*from)(int));
 };
 
 /* The file that is mapped over the counters. */
@@ -162,6 +164,9 @@ struct process {
     uint64_t dump_period_ns; /* 0 = none */
     int32_t helper;          /* thread that dumps periodically, 0 = none */
     int32_t forking_thread;
+    uintptr_t forking_storage; /* its thread-local storage, which the child's has at the same place */
+    uint32_t forks_inside;   /* of which the first handler has run, and not the last: handlers may fork */
+    uint64_t forks_to_go_on; /* by bit, the innermost the lowest: another was marked as under way when it began */
     uint32_t depth_of_fork; /* of the lock, between its handlers */
     uint32_t num_images, num_loaded;
     struct image *images;
@@ -197,6 +202,10 @@ void process_keep_signals_blocked(struct process *process);
 bool process_lock_to_fork(struct process *process, bool (*has_left)(void));
 void process_lock_for_fork(struct process *process);
 void process_lock_behind_fork(struct process *process);
+/* Behind one that a handler of another did. */
+void process_lock_behind_inner_fork(struct process *process);
+/* By the forking thread, where no handler will be called any more. */
+void process_lock_leave_fork(struct process *process);
 /* At the process's end, maybe in the last destructors. */
 void process_lock_at_end(struct process *process);
 /* In the middle of a block; what is given is for the other. */
@@ -227,8 +236,9 @@ int process_dump(struct process *process, const char *path);
 /* schedule.c: BBPROF_DUMP */
 void schedule_read(struct process *process, const char *setting);
 void schedule_start(struct process *process);
-/* The runtime's code goes with its image. */
-void schedule_stop(struct process *process);
+/* The runtime's code goes with its image: another one's takes over. */
+void schedule_join(struct image *image);
+void schedule_leave(struct process *process, struct image *image);
 /* In a fork's child, which has the handler but not the thread. */
 void schedule_restart(struct process *process);
 
@@ -488,11 +498,15 @@ void fork_gate_entries(const struct fork_gate *gate, void (*use)(void (*)(void),
 /* May a thread be in a handler of this image, which the gate does not lead to any more? */
 bool fork_gate_is_in_use(const struct fork_gate *gate, const struct image *image);
 
-/* Whether the calling thread is between the handlers of a fork, in who forks or in the child, and its counters are withheld. The
- * child has a copy of the thread-local storage; vfork's has that of another thread. */
+/* Whether the calling thread is between the handlers of a fork, in who forks or in the child, and handlers of the program may be
+ * called there. The child has a copy of the thread-local storage; vfork's has that of another thread. */
 static inline bool fork_is_callers(const struct process *process) {
-    const struct image *image = __bbprof_image.image;
-    return process->is_forking && image != NULL && image->withheld.delta != NULL && image->withheld.delta == &__bbprof_delta;
+    return process->is_forking && !process->has_program && process->forking_storage == platform_thread_storage();
+}
+
+/* Whether its counters in this image are withheld meanwhile. */
+static inline bool fork_withholds(const struct image *image) {
+    return image->withheld.delta != NULL && image->withheld.delta == &__bbprof_delta;
 }
 
 #endif

@@ -125,7 +125,19 @@ void schedule_start(struct process *process) {
     schedule_restart(process);
 }
 
-void schedule_stop(struct process *process) {
-    if (process->dump_signal != 0)
-        platform_unhandle_signal(process->dump_signal, on_signal);
+static void take_dump_signal(int number, void (*from)(int)) {
+    platform_take_signal(number, from, on_signal);
+}
+
+void schedule_join(struct image *image) {
+    image->take_dump_signal = take_dump_signal;
+}
+
+void schedule_leave(struct process *process, struct image *image) {
+    if (process->dump_signal == 0)
+        return;
+    for (struct image *other = process->images; other != NULL; other = other->next)
+        if (other != image && other->loaded)
+            other->take_dump_signal(process->dump_signal, on_signal);
+    platform_unhandle_signal(process->dump_signal, on_signal);
 }

@@ -79,7 +79,8 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
             /* A runtime of another version counts apart. */
             const struct bbprof_image *record = record_of(info, description);
             struct process *process = record == NULL ? NULL : __atomic_load_n(&record->process, __ATOMIC_ACQUIRE);
-            if (process != NULL && process->abi == PROCESS_ABI) {
+            /* Nor does one go on that is complete, whose last image is still there. */
+            if (process != NULL && process->abi == PROCESS_ABI && process->num_loaded != 0) {
                 *found = process;
                 return 1;
             }
@@ -154,7 +155,7 @@ static void after_destructors(void) {
     if (process == NULL)
         return;
     process_lock_at_end(process);
-    schedule_stop(process);
+    schedule_leave(process, __bbprof_image.image);
     fork_leave(process, __bbprof_image.image);
     image_leave(process, &__bbprof_image);
     if (process->num_loaded == 0)
@@ -202,6 +203,7 @@ static void start(int argc, char **argv, char **environment) {
     if (first && !fork_prepare_gate(process)) {
         process_complain(process, "", "", "there is no memory for what forks call, which has to stay when this library is unloaded and may be executed",
                          "nothing is recorded");
+        platform_unmap(process, sizeof *process);
         return;
     }
 #endif

@@ -28,13 +28,15 @@ BBPROF_HIDDEN uint64_t bbprof_thread_block(void) {
         return __bbprof_delta = 0;
     uint64_t signals = process_lock_in_block(process);
     struct image *image = __bbprof_image.image;
-    uint64_t *known = fork_is_callers(process) ? &image->withheld.delta_value : &__bbprof_delta, delta = *known;
+    bool is_withheld = fork_withholds(image);
+    uint64_t *known = is_withheld ? &image->withheld.delta_value : &__bbprof_delta, delta = *known;
     /* A signal handler may have been faster. */
     if (delta == BBPROF_DELTA_NONE) {
         /* The thread in whose place vfork's child runs is another: the child asks each time. */
         bool is_childs = process->pid != platform_process_id();
         delta = own_block(process, image, is_childs);
-        if (!is_childs)
+        /* A library that was opened beside the fork withholds nothing: who forks asks each time. */
+        if (!is_childs && (is_withheld || !fork_is_callers(process)))
             *known = delta;
     }
     process_unlock_in_block(process, signals);

@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +36,13 @@ static int make_orphan(const char *path) {
 }
 
 int main(int argc, char **argv) {
-    (void)argc;
     if (strcmp(argv[1], "orphan") == 0)
         return make_orphan(argv[2]);
     void *first = load(argv[1], 5);
     void *second = load(argv[2], 10);
     dlclose(first);
+    if (argc > 3)
+        raise(SIGUSR2);
     dlclose(second);
     load(argv[1], 6);
     return 0;

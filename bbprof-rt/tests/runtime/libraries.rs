@@ -2,7 +2,7 @@
 
 use crate::support::{
     LIBRARY, Link, READ, assert_end, assert_tls, assert_waiting, image, library, library_named, library_of_version, loader_program,
-    plain_program, program, run,
+    plain_program, program, run, run_with,
 };
 use bbprof_format::raw::{Fate, State};
 
@@ -98,6 +98,21 @@ fn the_first_library_goes_first() {
     assert_eq!(alone.images.len(), 1);
     assert_library(&image(&alone, 0x0c).global_counters, [1, 1, 6]);
     assert_eq!(run.stderr, "");
+}
+
+/// Another one handles the signal when the first has gone.
+#[test]
+fn a_dump_signal_behind_the_first_library() {
+    let (first, second) = (library_named("libfirst.so", 0x0c), library_named("libsecond.so", 0x0d));
+    let run = run_with(&loader_program(), &[first.to_str().unwrap(), second.to_str().unwrap(), "dump"], |command| {
+        command.env("BBPROF_DUMP", "signal:USR2").env("BBPROF_OUT", "x.bbraw");
+    });
+    assert_eq!((run.status.code(), run.stderr.as_str()), (Some(0), ""));
+    let names = run.file_names();
+    let dump = run.read(names.iter().find(|name| name.ends_with(".1.bbraw")).unwrap());
+    assert_end(&dump, State::Complete, Fate::Snapshot);
+    assert_library(&image(&dump, 0x0c).global_counters, [1, 1, 5]);
+    assert_eq!(image(&dump, 0x0d).global_counters[599], 10);
 }
 
 /// Libraries of different versions of bbprof are counted apart: each in a file of its own.

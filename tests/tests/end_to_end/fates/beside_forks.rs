@@ -134,6 +134,8 @@ fn built() -> Sandbox {
     compile("clang-22".into(), &[storm, "-o", "storm"]);
     let held = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/beside_forks/held.c");
     compile("clang-22".into(), &[held, "-rdynamic", "-o", "held"]);
+    let early = concat!(env!("CARGO_MANIFEST_DIR"), "/programs/beside_forks/early.c");
+    compile("clang-22".into(), &[early, "-o", "early"]);
     compile(tool("bbprof-cc"), &[storm, "-o", "profiled-storm"]);
     sandbox
 }
@@ -198,4 +200,44 @@ fn handlers_of_libraries_that_are_gone() {
     let stderr = run.env("BBPROF_OUT", sandbox.join("nothing/%p.bbraw")).ok().stderr;
     assert!(stderr.lines().all(|line| line.ends_with("; nothing is recorded")), "{}", stderr);
     assert!(!stderr.is_empty() && !sandbox.join("nothing").exists());
+}
+
+/// What handlers do that run between those of the runtime: what each process says that it called is what was counted, in a
+/// profile for each process; and no signal stays blocked.
+#[test]
+fn between_the_handlers_of_the_runtime() {
+    let sandbox = built();
+    for (when, whats, processes) in [
+        ("before", &["close"][..], 1), // the child begins without a library
+        ("parent", &["close"], 2),
+        ("child", &["close"], 2),
+        ("child", &["call", "close"], 2),
+        ("child", &["exit"], 2),
+        ("before", &["fork"], 4),
+        ("before", &["call", "fork", "call"], 4),
+        ("parent", &["fork"], 3),
+        ("child", &["fork"], 3),
+        ("child", &["call", "fork"], 3),
+        ("before", &["open"], 2),
+        ("parent", &["open"], 2),
+        ("child", &["open"], 2),
+        ("child", &["open", "fork", "call"], 3),
+    ] {
+        let raw = sandbox.join(format!("early-{when}-{}", whats.join("-")));
+        std::fs::create_dir(&raw).expect("a folder in the sandbox");
+        let run = Run::new("timeout").args(["-s", "KILL", "60", "./early", when, "./libworker.so", "./libother.so"]).args(whats);
+        let text = run.env("BBPROF_OUT", raw.join("%p.bbraw")).in_folder(sandbox.path()).ok().text();
+        let said: Vec<[u64; 2]> = text.lines().map(numbers).collect();
+        let sums = [0, 1].map(|function| said.iter().map(|counts| counts[function]).sum::<u64>());
+        assert_eq!(std::fs::read_dir(&raw).expect("a folder").count(), processes, "{when} {whats:?}");
+        Run::new(tool("bbprof")).arg("verify").arg(&raw).ok();
+        let exported = Exported::of(&[raw]);
+        let counted = ["work", "other"].map(|function| exported.entries(function).unwrap_or(0));
+        assert_eq!(counted, sums, "{when} {whats:?}: {text}");
+    }
+}
+
+fn numbers(line: &str) -> [u64; 2] {
+    let (works, others) = line.split_once(' ').expect("two numbers");
+    [works, others].map(|number| number.parse().expect("a number"))
 }
