@@ -4,9 +4,9 @@
  * before the fork until that is done (the lock does it), and these handlers are registered before all others, so that they run
  * closest to the fork. vfork's children are left alone: what they execute, the parent's memory executes.
  *
- * A program that is not profiled may register handlers before it opens a profiled library: they run
- * between ours. So what leads the forking thread to its counters is withheld from it meanwhile, and it
- * asks each time. If it is the child that asks, it begins then. */
+ * A program that is not profiled may register handlers before it opens a profiled library: they run between ours, and may fork
+ * themselves, or close and open libraries. So what leads the forking thread to its counters is withheld from it meanwhile, and
+ * it asks each time. If it is the child that asks, it begins then. */
 #include "process.h"
 
 #include "text.h"
@@ -21,9 +21,6 @@ BBPROF_HIDDEN struct path_table **(*fork_path_table_of_caller)(void);
 /* Of this copy's image. */
 static void withhold(struct image *image) {
     struct withheld *withheld = &image->withheld;
-    /* Someone may have registered the handlers twice. */
-    if (withheld->delta != NULL)
-        return;
     withheld->path_table = fork_path_table_of_caller == NULL ? NULL : fork_path_table_of_caller();
     if (withheld->path_table != NULL) {
         withheld->path_table_value = *withheld->path_table;

@@ -165,9 +165,9 @@ struct process {
     int32_t helper;          /* thread that dumps periodically, 0 = none */
     int32_t forking_thread;
     uintptr_t forking_storage; /* its thread-local storage, which the child's has at the same place */
-    uint32_t forks_inside;   /* of which the first handler has run, and not the last: handlers may fork */
-    uint64_t forks_to_go_on; /* by bit, the innermost the lowest: another was marked as under way when it began */
-    uint32_t depth_of_fork; /* of the lock, between its handlers */
+    uint32_t forks_inside;     /* of which the first handler has run, and not the last: handlers may fork */
+    uint64_t forks_to_go_on;   /* by bit, the innermost the lowest: another was marked as under way when it began */
+    uint32_t depth_of_fork;    /* of the lock, between its handlers */
     uint32_t num_images, num_loaded;
     struct image *images;
     struct fork_gate *gate; /* NULL: libc calls handlers of an image that stays */
