@@ -1,7 +1,7 @@
 //! Source with counts: for a function or a whole file, each line with its count and the ways its branches went.
 
 use crate::called::{Called, WAYS, shell_word, source_word};
-use crate::number::{grouped, percent};
+use crate::number::{grouped, numbered, percent};
 use crate::one_line;
 use crate::table::{Paint, Style, cut_middle};
 use bbprof_profile::{ExceptionKind, FileId, FunctionView, LineTable, Profile, SourceLines, demangle, without_turbofish};
@@ -216,9 +216,9 @@ fn write_function(
     let of_source = || source.iter().flat_map(|(_, source)| &source.functions).filter(|((line, _), _)| *line == first.line());
     let inlined = match of_source().map(|(_, function)| function.inlined).sum() {
         0 => String::new(),
-        times => format!("; inlined copies were executed {} times, which the lines count, too", grouped(times)),
+        times => format!("; inlined copies were executed {}, which the lines count, too", numbered(times, "time")),
     };
-    writeln!(out, "entered {} times, {} instructions{inlined}", grouped(entries), grouped(instructions))?;
+    writeln!(out, "entered {}, {}{inlined}", numbered(entries, "time"), numbered(instructions, "instruction"))?;
     if first.file().is_none() {
         writeln!(out, "no source is known for it: it was compiled without debug information, or the compiler made it")?;
         return match namesakes(profile, called) {

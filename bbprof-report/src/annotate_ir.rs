@@ -1,6 +1,6 @@
 //! The generated code of one function, block by block: counts, ways out with their shares, and the IR where the build kept it.
 
-use crate::number::{grouped, percent};
+use crate::number::{grouped, numbered, percent};
 use crate::one_line;
 use crate::place::place;
 use crate::table::{Paint, Style, warmth};
@@ -13,8 +13,8 @@ use std::io::{self, Write};
 /// When `out` cannot be written.
 pub fn write_ir(profile: &Profile, function: FunctionView<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", style.paint(Some(Paint::Heading), &one_line(function.name())))?;
-    let entries = grouped(u128::from(function.counts.entries));
-    writeln!(out, "entered {entries} times, {} instructions", grouped(function.counts.instructions))?;
+    let entries = numbered(u128::from(function.counts.entries), "time");
+    writeln!(out, "entered {entries}, {}", numbered(function.counts.instructions, "instruction"))?;
     if function.blocks().all(|block| block.ir().is_none()) {
         writeln!(out, "(opcodes only: the build kept no IR; --ir does, or --bbprof-ir of bbprof-cc)")?;
     }

@@ -2,7 +2,7 @@
 //! compared with the hottest one; edges are the wider the more often they were taken.
 
 use crate::names::{file_name, one_line};
-use crate::number::grouped;
+use crate::number::{grouped, numbered};
 use bbprof_profile::{BlockEdge, EdgeKind, FunctionView, Profile};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -32,8 +32,8 @@ pub fn dot_files(profile: &Profile) -> Vec<(String, FunctionView<'_>)> {
 pub fn write_dot(profile: &Profile, function: FunctionView<'_>, out: &mut dyn Write) -> io::Result<()> {
     let total = function.counts.instructions;
     let place = function.file().map_or_else(String::new, |file| format!("\n{}:{}", profile.files.path(file), function.line()));
-    let entries = grouped(u128::from(function.counts.entries));
-    let title = quoted(&format!("{}\nentered {entries} times, {} instructions{place}", function.name(), grouped(total)));
+    let entries = numbered(u128::from(function.counts.entries), "time");
+    let title = quoted(&format!("{}\nentered {entries}, {}{place}", function.name(), numbered(total, "instruction")));
     writeln!(out, "digraph {} {{", quoted(function.symbol()))?;
     writeln!(out, "  label={title}; labelloc=t; fontname=\"sans-serif\";")?;
     writeln!(out, "  node [shape=box, style=filled, fontname=\"monospace\", fillcolor=white];")?;

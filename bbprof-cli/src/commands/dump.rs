@@ -8,7 +8,7 @@ mod map;
 use super::outcome::Outcome;
 use super::output::to_stdout;
 use crate::exit::Requirement;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use bbprof_format::frequencies::Frequencies;
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
@@ -31,9 +31,15 @@ pub(crate) struct DumpArgs {
     full: bool,
 }
 
+/// What may be dumped, in words.
+const ANY_FILE: &str = "a build map, raw or merged profile, manifest, object or archive";
+
 pub(crate) fn run(args: &DumpArgs) -> Result<Outcome> {
     let name = args.file.display().to_string();
     let bytes = std::fs::read(&args.file).map_err(|error| Requirement(format!("{name}: {error}")))?;
+    if bytes.is_empty() {
+        bail!("{name}: empty file: expected {ANY_FILE}; make it anew");
+    }
     if bytes.starts_with(map_format::MAGIC) {
         let map = BuildMap::decode(&bytes).context(name)?;
         to_stdout(|out| map::write(&map, args.full, out))?;
@@ -84,9 +90,7 @@ fn objects(name: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<manifest::Decode
     } else if bytes.starts_with(b"\x7fELF") {
         objects.push((name.to_owned(), modules_of(bytes).with_context(|| name.to_owned())?));
     } else {
-        let message =
-            format!("{name}: not a bbprof file: expected a build map, raw or merged profile, manifest, object or archive");
-        return Err(Requirement(message).into());
+        return Err(Requirement(format!("{name}: not a bbprof file: expected {ANY_FILE}")).into());
     }
     if objects.iter().all(|(_, modules)| modules.is_empty()) {
         let what = "manifests are in objects and archives compiled with bbprof; a linked program's is in its build map (.bbmap)";

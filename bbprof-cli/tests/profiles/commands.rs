@@ -17,7 +17,7 @@ fn report_annotate_verify_and_export() {
     assert_eq!(verify.code, 0);
     assert!(verify.out.ends_with("exact: 2 functions, 8 blocks, 13 edges compared with counters of their own\n"), "{}", verify.out);
     let annotate = folder.bbprof(&["annotate", "f"]);
-    assert!(annotate.out.contains("entered 1 times"), "{}", annotate.out);
+    assert!(annotate.out.contains("entered 1 time,"), "{}", annotate.out);
     assert!(annotate.out.contains("(source not shown: "), "{}", annotate.out);
     let export = folder.bbprof(&["export", "json=p.json", "lcov=-"]);
     assert_eq!(export.code, 0);

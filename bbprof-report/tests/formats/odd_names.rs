@@ -175,7 +175,7 @@ fn dot_cuts_names_that_graphviz_does_not_take() {
         let graph = text(|out| report::write_dot(&profile, function, out));
         let drawn: Value = serde_json::from_str(&filtered(graph.as_bytes(), "dot", &["-Tdot_json"])).expect("JSON");
         let label = drawn["label"].as_str().expect("text");
-        assert!(label.starts_with(&name[..4_000]) && label.contains("...\\nentered 1 times"), "{}", &label[label.len() - 100..]);
+        assert!(label.starts_with(&name[..4_000]) && label.contains("...\\nentered 1 time,"), "{}", &label[label.len() - 100..]);
     }
 }
 

@@ -72,7 +72,7 @@ fn annotated_functions_have_the_sum_over_their_copies() {
         assert!(lines.contains(line), "{line:?} is not in:\n{lines}");
     }
     assert!(!lines.contains("main") && lines.contains("   10 "), "{lines}");
-    assert!(annotate("main").contains("entered 1 times") && !annotate("main").contains("inlined copies were"));
+    assert!(annotate("main").contains("entered 1 time,") && !annotate("main").contains("inlined copies were"));
 }
 
 #[test]
