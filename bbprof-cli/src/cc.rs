@@ -42,6 +42,7 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
     }
     let argv0 = argv.first().map(Path::new).unwrap_or(Path::new(""));
     let tools = ToolSettings::beside(argv0)?;
+    let is_of_cargo = tools.is_some();
     let (installation, clang, plugin) = match tools {
         Some(settings) => {
             let Some(c) = &settings.c else { require!("{}: no clang was found when this tool folder was made", argv0.display()) };
@@ -77,7 +78,7 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
     }
     match plugin {
         Some(plugin) if !arguments.is_plain => {
-            instrument(&mut command, &clang, &plugin, arguments, &installation)?;
+            instrument(&mut command, &clang, &plugin, arguments, &installation, is_of_cargo)?;
         }
         _ => {
             command.args(arguments.clang);
@@ -90,7 +91,14 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
 const LEAVES_PASSES_OUT: [&str; 2] = ["-disable-llvm-passes", "-disable-llvm-optzns"];
 
 /// Adds the plugin and the shim.
-fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arguments, installation: &Installation) -> Result<()> {
+fn instrument(
+    command: &mut Command,
+    clang: &Path,
+    plugin: &Path,
+    arguments: Arguments,
+    installation: &Installation,
+    is_of_cargo: bool,
+) -> Result<()> {
     if let Some(foreign) = &arguments.foreign {
         require!("{foreign}: only code for Linux on x86-64 can be counted; compile this with clang itself");
     }
@@ -124,15 +132,29 @@ fn instrument(command: &mut Command, clang: &Path, plugin: &Path, arguments: Arg
     if let Some(option) = arguments.words.iter().find(|word| LEAVES_PASSES_OUT.iter().any(|option| word == option)) {
         tell!("{}: this leaves out the pass that places counters, too: what is compiled now is not counted", option.display());
     }
-    if arguments.wants_lto {
+    if let Some(why) = obstacle_to_lto(clang, &arguments, is_of_cargo)? {
         if let Some(option) = &arguments.needs_lto {
-            tell!("-flto is not supported with counters: compiling without it (-fno-lto); leave {option} out, which needs it");
+            tell!(
+                "-flto is not supported with counters {why}: compiling without it (-fno-lto); leave {option} out, which needs it"
+            );
         } else if arguments.links {
-            tell!("-flto is not supported with counters: compiling without it (-fno-lto)");
+            tell!("-flto is not supported with counters {why}: compiling without it (-fno-lto)");
         }
         command.args(["--start-no-unused-arguments", "-fno-lto", "--end-no-unused-arguments"]);
     }
     Ok(())
+}
+
+/// Why there cannot be the link-time optimisation that is asked for.
+fn obstacle_to_lto(clang: &Path, arguments: &Arguments, is_of_cargo: bool) -> Result<Option<&'static str>> {
+    Ok(match arguments {
+        Arguments { wants_lto: false, .. } => None,
+        // The linker is rustc's to choose, and optimises without the shim.
+        _ if is_of_cargo => Some("for code that rustc links"),
+        Arguments { has_fat_objects: true, .. } => Some("and -ffat-lto-objects"),
+        _ if linker::program_named(clang, "ld.lld")?.is_none() => Some("where no ld.lld of clang's version is installed"),
+        _ => None,
+    })
 }
 
 /// Whether cargo runs this build script for the target, not for the host: its output folder tells, `.../TRIPLE/PROFILE/build/...`.

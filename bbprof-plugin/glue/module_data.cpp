@@ -10,6 +10,10 @@ using namespace llvm;
 
 namespace bbprof {
 
+static constexpr const char *DeltaName = "__bbprof_delta.tls";
+// Before what tells the storage.
+static constexpr const char *CountPathName = "__bbprof_count_path_";
+
 static StringRef ref(BbprofText Text) { return StringRef(Text.data, Text.size_bytes); }
 
 void leaveUnsanitized(Instruction &Access) { Access.setMetadata(LLVMContext::MD_nosanitize, MDNode::get(Access.getContext(), {})); }
@@ -22,10 +26,10 @@ static void leaveUnsanitized(GlobalVariable &Variable) {
 }
 
 // The shim's object defines it for the whole image.
-static void share(GlobalVariable &Variable) {
-  Variable.setLinkage(GlobalValue::WeakAnyLinkage);
-  Variable.setVisibility(GlobalValue::HiddenVisibility);
-  Variable.setDSOLocal(true);
+static void share(GlobalObject &Object) {
+  Object.setLinkage(GlobalValue::WeakAnyLinkage);
+  Object.setVisibility(GlobalValue::HiddenVisibility);
+  Object.setDSOLocal(true);
 }
 
 ModuleData::ModuleData(Module &M, const BbprofModulePlan &Plan, bool Optimized)
@@ -62,15 +66,22 @@ GlobalVariable *ModuleData::makeArray(const BbprofArray &Array) {
   std::string Section = ((ThreadLocal ? ".tbss.bbprof." : ".bss.bbprof.") + ref(Array.symbol).rsplit('.').second).str();
   GlobalVariable *Made = makeHiddenWeak(ArrayType::get(Word, Array.num_counters), ref(Array.symbol),
                                         ThreadLocal ? GlobalValue::LocalExecTLSModel : GlobalValue::NotThreadLocal, Section);
-  // Unoptimised code may still come into LTO, which must not take it apart.
-  if (!Optimized)
-    appendToCompilerUsed(M, {Made});
+  keepWhole(*Made);
   return Made;
 }
 
+// Unoptimised code may still come into LTO, which must not take it apart.
+void ModuleData::keepWhole(GlobalValue &Made) {
+  if (!Optimized)
+    appendToCompilerUsed(M, {&Made});
+}
+
 GlobalVariable *ModuleData::delta() {
-  GlobalVariable *Known = M.getNamedGlobal("__bbprof_delta.tls");
-  return Known ? Known : makeHiddenWeak(Word, "__bbprof_delta.tls", GlobalValue::InitialExecTLSModel, "");
+  if (GlobalVariable *Known = M.getNamedGlobal(DeltaName))
+    return Known;
+  GlobalVariable *Made = makeHiddenWeak(Word, DeltaName, GlobalValue::InitialExecTLSModel, "");
+  keepWhole(*Made);
+  return Made;
 }
 
 llvm::Function *ModuleData::threadBlock() {
@@ -82,7 +93,7 @@ llvm::Function *ModuleData::threadBlock() {
 }
 
 FunctionCallee ModuleData::countPath() {
-  StringRef Name = Plan.storage == BBPROF_STORAGE_DELTA ? "__bbprof_count_path_delta" : "__bbprof_count_path_tls";
+  std::string Name = (Twine(CountPathName) + (Plan.storage == BBPROF_STORAGE_DELTA ? "delta" : "tls")).str();
   if (llvm::Function *Known = M.getFunction(Name))
     return Known;
   auto *Type = FunctionType::get(Type::getVoidTy(M.getContext()), {PointerType::get(M.getContext(), 0), Word}, false);
@@ -94,6 +105,7 @@ FunctionCallee ModuleData::countPath() {
   Empty->setDoesNotThrow();
   Empty->addFnAttr(DoneAttribute);
   ReturnInst::Create(M.getContext(), BasicBlock::Create(M.getContext(), "", Empty));
+  keepWhole(*Empty);
   return Empty;
 }
 
@@ -118,13 +130,15 @@ void ModuleData::makeManifest() {
 }
 
 void shareAgain(Module &M) {
-  for (GlobalVariable &Variable : M.globals()) {
-    bool IsArray = Variable.getName().starts_with("__bbprof_c.");
-    if (!Variable.hasLocalLinkage() || (!IsArray && !Variable.getName().starts_with("__bbprof_m_")))
+  for (GlobalObject &Object : M.global_objects()) {
+    StringRef Name = Object.getName();
+    bool IsMarker = Name.starts_with("__bbprof_m_");
+    bool IsDefined = Name.starts_with("__bbprof_c.") || Name == DeltaName || Name.starts_with(CountPathName);
+    if (!Object.hasLocalLinkage() || (!IsMarker && !IsDefined))
       continue;
-    share(Variable);
-    if (IsArray)
-      Variable.setComdat(M.getOrInsertComdat(Variable.getName()));
+    share(Object);
+    if (IsDefined)
+      Object.setComdat(M.getOrInsertComdat(Name));
   }
 }
 

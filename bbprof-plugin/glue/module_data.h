@@ -31,6 +31,7 @@ private:
   llvm::GlobalVariable *makeHiddenWeak(llvm::Type *ValueType, llvm::StringRef Name, llvm::GlobalValue::ThreadLocalMode Mode,
                                        llvm::StringRef Section);
   llvm::GlobalVariable *makeArray(const BbprofArray &Array);
+  void keepWhole(llvm::GlobalValue &Made);
   void makeMarker();
   void makeManifest();
 
@@ -44,8 +45,8 @@ private:
 // Sanitizers that run after us leave this access to counters alone.
 void leaveUnsanitized(llvm::Instruction &Access);
 
-// Fat LTO makes everything the program's own (Internalize.cpp), also counters of code
-// that was instrumented before it, being unoptimised.
+// Fat LTO makes everything the program's own (Internalize.cpp), also counters of code that was instrumented before it, being
+// unoptimised, and what these are reached by.
 void shareAgain(llvm::Module &M);
 
 } // namespace bbprof

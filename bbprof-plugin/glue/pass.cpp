@@ -1,12 +1,12 @@
 // The pass, and where in the pipeline it runs: exactly once per function, at the end of optimisation.
 //
-//   no LTO                     OptimizerLast, phase None          instrument all before LTO, -O0            OptimizerLast, pre-link
-//   phase      instrument all: no later call is certain, and rustc says None there before LTO, optimised      OptimizerLast,
-//   pre-link phase      tag all functions: they belong to the selected crates after (Thin)LTO            OptimizerLast, ThinLTO
-//   post-link,  instrument the tagged ones; code of other crates that LTO
-//                              or FullLinkTimeOptimizationLast    pulls in is not tagged
+// - Without LTO: OptimizerLast, phase None. All functions are instrumented.
+// - Before LTO, -O0: OptimizerLast, a pre-link phase. All are instrumented: no later call is certain, and rustc says None there.
+// - Before LTO, optimised: OptimizerLast, a pre-link phase. All are tagged: they belong to what was selected.
+// - In LTO: OptimizerLast, phase ThinLTOPostLink, or FullLinkTimeOptimizationLast. Those that are tagged are instrumented; code of
+//   others, which LTO pulls in, is not.
 //
-// Functions carry "bbprof-done" from then on.
+// Functions carry "bbprof-done" from then on. What goes into LTO says which plugin it is to be linked with.
 #include "apply.h"
 #include "flatten.h"
 #include "module_data.h"
@@ -15,6 +15,7 @@
 
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Metadata.h"
 
 #include <dlfcn.h>
 #include <memory>
@@ -32,6 +33,24 @@ public:
     return PreservedAnalyses::all();
   }
   static bool isRequired() { return true; }
+};
+
+// Names this plugin in bitcode, for the shim, which has the linker load it.
+class NamePluginPass : public PassInfoMixin<NamePluginPass> {
+public:
+  explicit NamePluginPass(std::string Path) : Path(std::move(Path)) {}
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    // Strings of metadata stand in bitcode byte by byte, one behind the other.
+    auto *Text = MDString::get(M.getContext(), (Twine(PluginMark) + Path + "\n").str());
+    M.getOrInsertNamedMetadata("bbprof.plugin")->addOperand(MDNode::get(M.getContext(), Text));
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+
+private:
+  static constexpr const char *PluginMark = "__bbprof_plugin=";
+  std::string Path;
 };
 
 using Symbols = std::shared_ptr<bbprof::Symbols>;
@@ -98,9 +117,12 @@ private:
   bool Optimized;
 };
 
+bool isPreLink(ThinOrFullLTOPhase Phase) {
+  return Phase == ThinOrFullLTOPhase::ThinLTOPreLink || Phase == ThinOrFullLTOPhase::FullLTOPreLink;
+}
+
 void optimizerLast(ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase, const Symbols &Noted, const Crates &Tagged) {
-  bool PreLink = Phase == ThinOrFullLTOPhase::ThinLTOPreLink || Phase == ThinOrFullLTOPhase::FullLTOPreLink;
-  if (PreLink && Level != OptimizationLevel::O0)
+  if (isPreLink(Phase) && Level != OptimizationLevel::O0)
     MPM.addPass(TagPass());
   else
     MPM.addPass(InstrumentPass(Noted, Tagged, Phase == ThinOrFullLTOPhase::ThinLTOPostLink, Level));
@@ -136,8 +158,11 @@ void registerPasses(PassBuilder &PB) {
   });
   PB.registerFullLinkTimeOptimizationEarlyEPCallback(
       [Tagged](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(NoteCratesPass(Tagged)); });
-  PB.registerOptimizerLastEPCallback([Noted, Tagged](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
+  std::string Name = Path;
+  PB.registerOptimizerLastEPCallback([Noted, Tagged, Name](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
     optimizerLast(MPM, Level, Phase, Noted, Tagged);
+    if (isPreLink(Phase))
+      MPM.addPass(NamePluginPass(Name));
   });
   PB.registerFullLinkTimeOptimizationLastEPCallback(
       [Noted, Tagged](ModulePassManager &MPM, OptimizationLevel Level) { MPM.addPass(InstrumentPass(Noted, Tagged, true, Level)); });

@@ -12,7 +12,8 @@ mod response_file;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-pub(crate) use response_file::{expand, tokens};
+pub(crate) use ld::{Phrase, phrases};
+pub(crate) use response_file::{expand, quoted, tokens};
 
 /// Who the shim stands in for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

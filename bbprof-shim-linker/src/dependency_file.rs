@@ -52,6 +52,21 @@ pub(crate) fn without(contents: &[u8], folder: &Path) -> Vec<u8> {
     kept
 }
 
+/// Another rule: the target has these dependencies, too.
+pub(crate) fn rule<'a>(target: &Path, files: impl Iterator<Item = &'a PathBuf> + Clone) -> Vec<u8> {
+    let escaped = |path: &Path| path.as_os_str().as_bytes().replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ");
+    if files.clone().next().is_none() {
+        return Vec::new();
+    }
+    let mut rule = b"\n".to_vec();
+    rule.extend(escaped(target));
+    rule.push(b':');
+    files.clone().for_each(|file| rule.extend([b" \\\n  ".as_slice(), &escaped(file)].concat()));
+    rule.push(b'\n');
+    files.for_each(|file| rule.extend([b"\n".as_slice(), &escaped(file), b":\n"].concat()));
+    rule
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

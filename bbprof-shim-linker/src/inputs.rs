@@ -19,6 +19,8 @@ pub(crate) enum FileKind {
     Archive,
     /// ELF shared library (or an executable, which no linker takes).
     SharedLibrary,
+    /// LLVM's, for link-time optimisation.
+    Bitcode,
     /// Linker script.
     Script,
     /// Anything else, left to the linker.
@@ -69,10 +71,18 @@ pub(crate) fn sniff(bytes: &[u8]) -> FileKind {
     if bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n") {
         return FileKind::Archive;
     }
+    if is_bitcode(bytes) {
+        return FileKind::Bitcode;
+    }
     if bytes.len() <= MAX_SCRIPT_BYTES && linker_script::inputs(bytes).is_some() {
         return FileKind::Script;
     }
     FileKind::Other
+}
+
+/// LLVM's magic numbers: of bitcode, and of a wrapper around it.
+pub(crate) fn is_bitcode(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b")
 }
 
 /// Finds and maps every input; what cannot be found or opened is left to the linker to complain about.
@@ -80,8 +90,7 @@ pub(crate) fn sniff(bytes: &[u8]) -> FileKind {
 /// # Errors
 /// A thin archive whose members cannot be told: the linker might find them yet.
 pub(crate) fn load(command: &LinkCommand, level: Level) -> Result<Vec<InputFile>, ThinArchiveError> {
-    let mut loader =
-        Loader { dirs: search_dirs(command, level), sysroot: command.sysroot.clone(), seen: HashSet::new(), files: Vec::new() };
+    let mut loader = Loader::of(command, level);
     for input in &command.inputs {
         loader.input(input, 0)?;
     }
@@ -90,6 +99,16 @@ pub(crate) fn load(command: &LinkCommand, level: Level) -> Result<Vec<InputFile>
         let mode = InputMode { static_only: true, ..InputMode::default() };
         loader.input(&Input { name: InputName::Library("c".into()), mode }, 0)?;
     }
+    Ok(loader.files)
+}
+
+/// The files of one input.
+///
+/// # Errors
+/// As of [`load`].
+pub(crate) fn load_one(command: &LinkCommand, level: Level, input: &Input) -> Result<Vec<InputFile>, ThinArchiveError> {
+    let mut loader = Loader::of(command, level);
+    loader.input(input, 0)?;
     Ok(loader.files)
 }
 
@@ -148,6 +167,10 @@ struct Loader {
 }
 
 impl Loader {
+    fn of(command: &LinkCommand, level: Level) -> Self {
+        Self { dirs: search_dirs(command, level), sysroot: command.sysroot.clone(), seen: HashSet::new(), files: Vec::new() }
+    }
+
     fn input(&mut self, input: &Input, script_depth: u32) -> Result<(), ThinArchiveError> {
         if input.mode.foreign {
             return Ok(());
@@ -282,7 +305,9 @@ mod tests {
         assert_eq!(sniff(b"\x7fELF"), FileKind::SharedLibrary);
         assert_eq!(sniff(b"!<thin>\n"), FileKind::Archive);
         assert_eq!(sniff(b"INPUT(a.o)"), FileKind::Script);
-        assert_eq!(sniff(b"BC\xc0\xde"), FileKind::Other);
+        assert_eq!(sniff(b"BC\xc0\xde5\x14"), FileKind::Bitcode);
+        assert_eq!(sniff(b"\xde\xc0\x17\x0b"), FileKind::Bitcode);
+        assert_eq!(sniff(b"BC, a script?"), FileKind::Other);
         assert_eq!(sniff(b""), FileKind::Other);
     }
 

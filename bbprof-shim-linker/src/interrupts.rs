@@ -9,7 +9,8 @@ use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::low_level::emulate_default_handler;
 use signal_hook::low_level::siginfo::{Cause, Origin};
 use std::io;
-use std::process::{Child, ExitStatus};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const TAKEN: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
@@ -26,6 +27,17 @@ struct State {
     linker: Option<Pid>,
     /// The last that was the linker's, which may have ended already.
     passed_on: Option<i32>,
+    /// Goes before this process dies.
+    folder: Option<PathBuf>,
+}
+
+impl State {
+    fn die_of(&self, signal: i32) {
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+        die_of(signal);
+    }
 }
 
 impl Interrupts {
@@ -46,9 +58,23 @@ impl Interrupts {
     pub(crate) fn hold(&self) -> Uninterrupted<'_> {
         let held = self.wait_with_signals();
         if let Some(signal) = held.0.passed_on {
-            die_of(signal);
+            held.0.die_of(signal);
         }
         held
+    }
+
+    /// Has a folder taken away if a signal ends this process, for which nobody else would then.
+    pub(crate) fn take_away(&self, folder: &Path) {
+        self.wait_with_signals().0.folder = Some(folder.to_owned());
+    }
+
+    /// Runs a linker to its end.
+    pub(crate) fn run(&self, command: &mut Command) -> Result<ExitStatus> {
+        let held = self.hold();
+        let mut child = command.spawn().with_context(|| format!("cannot run {}", command.get_program().display()))?;
+        held.until_end_of(&child);
+        let (status, _) = self.wait(&mut child).with_context(|| format!("cannot wait for {}", command.get_program().display()))?;
+        Ok(status)
     }
 
     fn wait_with_signals(&self) -> Uninterrupted<'_> {
@@ -80,8 +106,7 @@ fn pass_on(state: &Mutex<State>, origin: &Origin) {
         Err(_) => (state.lock().unwrap_or_else(PoisonError::into_inner), true),
     };
     let Some(linker) = state.linker else {
-        // Nothing is there that would have to be taken away.
-        return die_of(origin.signal);
+        return state.die_of(origin.signal);
     };
     state.passed_on = Some(origin.signal);
     // What a terminal sends comes to the whole group, and the linker is in it.

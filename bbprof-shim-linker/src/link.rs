@@ -8,6 +8,7 @@ use crate::generated_object::{self, ImageKind};
 use crate::inputs::{self, FileKind, InputFile};
 use crate::interrupts::{self, Interrupts};
 use crate::link_plan::{self, LinkPlan};
+use crate::lto::{self, NativeLink, Optimized};
 use crate::real_linker::{self, Role};
 use crate::runtime::{self, Runtime};
 use crate::saved_link::SavedLink;
@@ -55,19 +56,37 @@ pub(crate) fn run(role: &Role, arguments: &[OsString]) -> Result<ExitCode> {
         // What its libc has is known from the archive.
         command.library_dirs.extend(driver_folders(self::command(&linker)?, arguments));
     }
-    let link = Link { level: role.level, linker: &linker, arguments, expanded: &expanded, command: &command };
-    let mut files = inputs::load(&command, role.level)?;
+    let files = inputs::load(&command, role.level)?;
+    let link = Link { level: role.level, linker: &linker, arguments, expanded: &expanded, command: &command, native: None };
+    if role.level == Level::Cc {
+        warn_of_bitcode(&files);
+        return link.until_done(files, &mut None).map(pass_on);
+    }
     let mut interrupts = None;
-    let mut attempt = Attempt::First;
-    loop {
-        match link.once(attempt, &files, &mut interrupts)? {
-            Outcome::Done(code) => return Ok(code),
-            Outcome::Others { unseen, passed_over } => {
-                passed_over.into_iter().for_each(|at| files[at].optional = true);
-                files.extend(unseen);
-            }
+    match lto::optimize(&linker, &expanded, arguments != expanded, &command, &files, &mut interrupts)? {
+        Optimized::Nothing => link.until_done(files, &mut interrupts).map(pass_on),
+        Optimized::Failed(status) => {
+            remove(&command.output());
+            Ok(pass_on(status))
         }
-        attempt = Attempt::Again;
+        Optimized::Native(native) => {
+            let command = LinkCommand::read(role.level, &native.expanded);
+            let link =
+                Link { arguments: &native.arguments, expanded: &native.expanded, command: &command, native: Some(&native), ..link };
+            let done = link.until_done(inputs::load(&command, role.level)?, &mut interrupts);
+            drop(native);
+            done.map(pass_on)
+        }
+    }
+}
+
+/// A driver has a linker of its own optimise, and no plugin with it.
+fn warn_of_bitcode(files: &[InputFile]) {
+    if let Some(file) = files.iter().find(|file| lto::is_selected(file)) {
+        crate::tell(format_args!(
+            "warning: {}: compiled for link-time optimisation, and not counted where a compiler driver links that is not bbprof-cc; compile it without -flto",
+            file.origin
+        ));
     }
 }
 
@@ -79,6 +98,8 @@ struct Link<'a> {
     arguments: &'a [OsString],
     expanded: &'a [OsString],
     command: &'a LinkCommand,
+    /// Where there was bitcode among the inputs: what stands for it.
+    native: Option<&'a NativeLink>,
 }
 
 /// Whether the linker has linked the same before, with fewer counters.
@@ -90,7 +111,7 @@ enum Attempt {
 
 /// What came of a link.
 enum Outcome {
-    Done(ExitCode),
+    Done(ExitStatus),
     /// It has to be done again, as the linker took other inputs: with their counters, or as their libc needs it, and
     /// without the word that all is linked of what it passed over.
     Others {
@@ -100,18 +121,33 @@ enum Outcome {
 }
 
 impl Link<'_> {
+    /// Links until there are counters for all that the linker takes.
+    fn until_done(&self, mut files: Vec<InputFile>, interrupts: &mut Option<Interrupts>) -> Result<ExitStatus> {
+        let mut attempt = Attempt::First;
+        loop {
+            match self.once(attempt, &files, interrupts)? {
+                Outcome::Done(status) => return Ok(status),
+                Outcome::Others { unseen, passed_over } => {
+                    passed_over.into_iter().for_each(|at| files[at].optional = true);
+                    files.extend(unseen);
+                }
+            }
+            attempt = Attempt::Again;
+        }
+    }
+
     /// Links with counters for what is in these files, and sees what the linker took.
     fn once(&self, attempt: Attempt, files: &[InputFile], interrupts: &mut Option<Interrupts>) -> Result<Outcome> {
         let Self { level, linker, arguments, command, .. } = *self;
         let saved = SavedLink::begin(level, linker, self.expanded, command, files)?;
         if command.product == Product::Relocatable {
-            return become_linker(linker, arguments);
+            return self.as_it_is(interrupts);
         }
         let scan = scan::scan(files)?;
         let output = command.output();
         if scan.modules.is_empty() || scan.has_generated_object {
             map_file::remove_stale(&output);
-            return become_linker(linker, arguments);
+            return self.as_it_is(interrupts);
         }
         renamed_copy::refuse(&scan.modules)?;
         let name = output.file_name().unwrap_or(output.as_os_str()).to_string_lossy().into_owned();
@@ -165,7 +201,7 @@ impl Link<'_> {
         drop(held);
         // It may be a pipe that nobody reads.
         if let (Some(path), false) = (&command.dependency_file, listing.is_empty()) {
-            let written = write_dependency_file(path, &listing, &folder);
+            let written = self.write_dependency_file(path, &listing, &folder);
             written.inspect_err(|_| {
                 if status.success() {
                     remove(&output)
@@ -176,7 +212,27 @@ impl Link<'_> {
         if !output.is_file() {
             map_file::remove_stale(&output);
         }
-        Ok(Outcome::Done(pass_on(status)))
+        Ok(Outcome::Done(status))
+    }
+
+    /// Has the linker link without the shim, whose process it takes over if nothing has to be taken away behind it.
+    fn as_it_is(&self, interrupts: &mut Option<Interrupts>) -> Result<Outcome> {
+        match interrupts {
+            Some(interrupts) => Ok(Outcome::Done(interrupts.run(command(self.linker)?.args(self.arguments))?)),
+            None => become_linker(self.linker, self.arguments),
+        }
+    }
+
+    /// Writes what the command asked for. That may be a pipe.
+    fn write_dependency_file(&self, path: &Path, listing: &[u8], folder: &Path) -> Result<()> {
+        let mut listing = dependency_file::without(listing, folder);
+        if let Some(native) = self.native {
+            listing = dependency_file::without(&listing, native.folder.path());
+            let known = listed(&listing, folder);
+            let bitcode = native.read.iter().filter(|path| !known.contains(path));
+            listing.extend(dependency_file::rule(&self.command.output(), bitcode));
+        }
+        fs::write(path, listing).with_context(|| format!("{}: cannot write the dependency file", path.display()))
     }
 
     /// What makes another link necessary of what the linker has `taken`: modules that were not found before, the libc; or that it
@@ -305,12 +361,6 @@ fn listing_option(level: Level, listing: &Path) -> impl Iterator<Item = OsString
 /// What the linker has read but for what lies in `folder`.
 fn listed(listing: &[u8], folder: &Path) -> Vec<PathBuf> {
     dependency_file::listed(listing, |path| !path.starts_with(folder) && path.is_file())
-}
-
-/// Writes what the command asked for. That may be a pipe.
-fn write_dependency_file(path: &Path, listing: &[u8], folder: &Path) -> Result<()> {
-    fs::write(path, dependency_file::without(listing, folder))
-        .with_context(|| format!("{}: cannot write the dependency file", path.display()))
 }
 
 /// The linker's exit code; its death by a signal is ours.

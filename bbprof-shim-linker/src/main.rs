@@ -2,7 +2,7 @@
 //! instrumented objects carry, defines all their counters in one object, adds the runtime, and lets the real linker link.
 //!
 //! ```text
-//! arguments --command_line--> LinkCommand --inputs--> files --scan--> modules --link_plan--> LinkPlan
+//! arguments --command_line--> LinkCommand --inputs--> files --lto--> native files --scan--> modules --link_plan--> LinkPlan
 //! LinkPlan --generated_object--> first object of the link      LinkPlan --map_file--> OUTPUT.bbmap
 //! ```
 //! Where nothing is instrumented, or nothing is linked, the real linker is executed as if the shim were not there.
@@ -24,6 +24,7 @@ mod interrupts;
 mod link;
 mod link_plan;
 mod linker_script;
+mod lto;
 mod map_file;
 mod mapped_file;
 mod pipes;

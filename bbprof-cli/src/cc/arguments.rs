@@ -26,6 +26,8 @@ pub(crate) struct Arguments {
     /// Calls the linker.
     pub links: bool,
     pub wants_lto: bool,
+    /// `-ffat-lto-objects`: objects have code and bitcode.
+    pub has_fat_objects: bool,
     /// The word that asks for what clang does with `-flto` only.
     pub(super) needs_lto: Option<String>,
     /// `-femulated-tls`.
@@ -124,6 +126,8 @@ impl Arguments {
             "-c" | "-S" | "-fsyntax-only" | "--precompile" => self.links = false,
             "-flto" => self.wants_lto = true,
             "-fno-lto" => self.wants_lto = false,
+            "-ffat-lto-objects" => self.has_fat_objects = true,
+            "-fno-fat-lto-objects" => self.has_fat_objects = false,
             "-femulated-tls" => self.emulates_tls = true,
             "-fno-emulated-tls" => self.emulates_tls = false,
             _ if word.starts_with("-print-") || word.starts_with("--print-") => self.is_plain = true,

@@ -115,6 +115,29 @@ pub(super) fn read(arguments: &[OsString]) -> LinkCommand {
     reader.finish()
 }
 
+/// A word, with the words of its value behind it, and the input that these name.
+pub(crate) struct Phrase<'a> {
+    pub words: &'a [OsString],
+    pub input: Option<Input>,
+}
+
+/// The command taken apart, in order.
+pub(crate) fn phrases(arguments: &[OsString]) -> Vec<Phrase<'_>> {
+    let mut reader = LdReader::default();
+    let mut phrases = Vec::new();
+    let mut start = if arguments.first().is_some_and(|first| first == "-flavor") { arguments.len().min(2) } else { 0 };
+    for (at, word) in arguments.iter().enumerate().skip(start) {
+        let num_before = reader.command.inputs.len();
+        reader.token(word);
+        if reader.pending.is_none() || at + 1 == arguments.len() {
+            let input = reader.command.inputs.get(num_before).cloned();
+            phrases.push(Phrase { words: &arguments[start..=at], input });
+            start = at + 1;
+        }
+    }
+    phrases
+}
+
 impl LdReader {
     /// What was read.
     pub(super) fn finish(mut self) -> LinkCommand {
@@ -314,6 +337,30 @@ mod tests {
         ] {
             assert_eq!(inputs(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn phrases_are_words_with_their_values() {
+        let words: Vec<OsString> = "-flavor gnu -o out a.o -l z --whole-archive -lq -plugin p.so -plugin-opt=O2 -T s.ld -u"
+            .split_whitespace()
+            .map(OsString::from)
+            .collect();
+        let phrases = phrases(&words);
+        let text = |phrase: &Phrase<'_>| phrase.words.join(OsStr::new(" ")).into_string().unwrap();
+        let shown: Vec<(String, bool)> = phrases.iter().map(|phrase| (text(phrase), phrase.input.is_some())).collect();
+        let expected = [
+            ("-o out", false),
+            ("a.o", true),
+            ("-l z", true),
+            ("--whole-archive", false),
+            ("-lq", true),
+            ("-plugin p.so", false),
+            ("-plugin-opt=O2", false),
+            ("-T s.ld", true),
+            ("-u", false),
+        ];
+        assert_eq!(shown, expected.map(|(text, is_input)| (text.to_owned(), is_input)));
+        assert!(phrases[4].input.as_ref().unwrap().mode.whole_archive);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `@file` arguments: the file's contents stand in the argument's place, split at white space, with GNU's quoting.
 //!
-//! Only for looking at the command; the linker gets its arguments as they were.
+//! For looking at the command; the linker gets its arguments as they were, or, where the shim puts others in their places,
+//! a file of its own.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -57,6 +58,24 @@ pub(crate) fn tokens(contents: &[u8]) -> Vec<OsString> {
     tokens.into_iter().map(OsString::from_vec).collect()
 }
 
+/// A text whose words are these.
+pub(crate) fn quoted(words: &[OsString]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for word in words {
+        if word.is_empty() {
+            text.extend(b"''");
+        }
+        for byte in word.as_bytes() {
+            if matches!(byte, b'\\' | b'\'' | b'"' | b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c) {
+                text.push(b'\\');
+            }
+            text.push(*byte);
+        }
+        text.push(b'\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +96,12 @@ mod tests {
     #[test]
     fn quotes_and_escapes() {
         assert_eq!(expanded(&["-o", "@one", "q"]), ["-o", "a.o", "b c.o", "d\"e", "f g", "", "q"]);
+    }
+
+    #[test]
+    fn what_is_quoted_is_read_as_it_was() {
+        let words = ["a.o", "", "b c", "it's", "\"q\"", "\\", "x\ty\nz"].map(OsString::from);
+        assert_eq!(tokens(&quoted(&words)), words);
     }
 
     #[test]

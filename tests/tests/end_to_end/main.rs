@@ -25,6 +25,7 @@ mod lines {
     mod semantics;
 }
 mod linked_twice;
+mod lto;
 mod merge;
 mod mix;
 mod musl;
