@@ -1,8 +1,8 @@
-//! Link-time optimisation, done in front of the link: LLVM's bitcode among the inputs becomes native objects, which have counters and
-//! manifests like any others, by a link of lld's of which nothing else is kept.
+//! Link-time optimisation, done in front of the link: LLVM's bitcode among the inputs becomes native objects, which have counters
+//! and manifests like any others, by a link of lld's of which nothing else is kept.
 //!
 //! ```text
-//! files --bitcode--> the plugin that placed no counters yet      command, plugin --native--> native objects
+//! files --bitcode--> the plugin that it names      command, plugin --native--> native objects
 //! command, native objects --replaced--> the command with these in the bitcode's place
 //! ```
 //! Only lld loads passes; who links in the end is whoever would have.

@@ -1,4 +1,5 @@
-//! Finds bitcode, and what it says of its plugin. Strings of metadata stand in it byte by byte, so that nobody has to read the rest.
+//! Finds bitcode, and what it says of its plugin. Strings of metadata stand in it byte by byte, so that nobody has to read the
+//! rest.
 
 use crate::inputs::{FileKind, InputFile, is_bitcode};
 use crate::thin_archive;

@@ -1,6 +1,6 @@
 //! Counter arrays that a native object names, but does not use: link-time optimisation has left out its copies of functions that
-//! others have, too. Their names are undefined symbols then (of `.hidden`, LLVM's AsmPrinter.cpp), without a type, which linkers take
-//! for another thing than thread-local storage.
+//! others have, too. Their names are undefined symbols then (of `.hidden`, LLVM's AsmPrinter.cpp), without a type, which linkers
+//! take for another thing than thread-local storage.
 
 use bbprof_format::manifest::{Storage, split};
 use bbprof_format::names::{MANIFEST_SECTION, counter_array_symbol};
