@@ -15,8 +15,9 @@ namespace bbprof {
 // that calls nothing else in most of its own calls needs no frame in them. Nor does it change the stack, below whose end
 // the function, or one that it is inlined into later, may keep what is its own, and where unwinding has to find the
 // function's caller: the runtime gets in a register where to go on.
-static Value *addFetched(IRBuilder<> &Builder, Value *Sum, Value *ThreadBlock) {
-  bool IsFar = Builder.GetInsertBlock()->getModule()->getCodeModel() == CodeModel::Large;
+static Value *addFetched(IRBuilder<> &Builder, Value *Sum, Value *ThreadBlock, bool Optimized) {
+  // ThinLTO, into which unoptimised code may come, takes declarations for those of other images (FunctionImportUtils.cpp).
+  bool IsFar = Builder.GetInsertBlock()->getModule()->getCodeModel() == CodeModel::Large || !Optimized;
   std::string Code = std::string("leaq 1f(%rip), %r11\n\tjmp") + (IsFar ? "q *$1" : " ${1:P}") + "\n1:\taddq %rax, $0";
   std::string Constraints = std::string("=r,") + (IsFar ? "r" : "i") + ",0,~{rax},~{r11},~{flags},~{memory}";
   auto *Signature = FunctionType::get(Sum->getType(), {ThreadBlock->getType(), Sum->getType()}, false);
@@ -54,7 +55,7 @@ OwnCounters findOwnCounters(BasicBlock &Entry, GlobalVariable &Array, uint32_t C
   Builder.CreateCondBr(Missing, Slow, Rest, MDBuilder(F.getContext()).createUnlikelyBranchWeights());
 
   Builder.SetInsertPoint(Slow);
-  Value *New = addFetched(Builder, Own, Data.threadBlock());
+  Value *New = addFetched(Builder, Own, Data.threadBlock(), Optimized);
   Builder.CreateBr(Rest);
 
   PHINode *Base = PHINode::Create(Own->getType(), 2, "bbprof.counters", Rest->begin());
