@@ -2,6 +2,7 @@
 //!
 //! Reading and writing are pure: bytes in, values out. `docs/FORMATS.md` shows the byte tables.
 
+pub mod bitcode;
 mod demangle;
 mod digest;
 mod envelope;

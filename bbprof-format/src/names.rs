@@ -58,9 +58,6 @@ pub const TLS_BANK_SYMBOL: &str = "__bbprof_tls_bank";
 /// Start of the image's global counters (bank `Global`), hidden, page-aligned, in the generated object.
 pub const GLOBAL_BANK_SYMBOL: &str = "__bbprof_global_bank";
 
-/// In bitcode for link-time optimisation, before the path of the plugin that is to place its counters there; a line ends behind it.
-pub const PLUGIN_MARK: &str = "__bbprof_plugin=";
-
 /// Function of the runtime; a reference to it from the generated object pulls the runtime in.
 pub const RUNTIME_SYMBOL: &str = "__bbprof_runtime";
 

@@ -5,6 +5,7 @@ use crate::command_line::{Input, InputMode, InputName, Level, LinkCommand};
 use crate::linker_script;
 use crate::mapped_file::MappedFile;
 use crate::thin_archive::{self, ThinArchiveError};
+use bbprof_format::bitcode::is_bitcode;
 use object::read::archive::ArchiveFile;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -78,11 +79,6 @@ pub(crate) fn sniff(bytes: &[u8]) -> FileKind {
         return FileKind::Script;
     }
     FileKind::Other
-}
-
-/// LLVM's magic numbers: of bitcode, and of a wrapper around it.
-pub(crate) fn is_bitcode(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b")
 }
 
 /// Finds and maps every input; what cannot be found or opened is left to the linker to complain about.

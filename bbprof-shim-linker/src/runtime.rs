@@ -21,6 +21,9 @@ pub(crate) struct Runtime {
 /// The functions of libc that the runtime interposes, a list a line.
 const INTERPOSED: &str = include_str!("../../bbprof-rt/c/INTERPOSED");
 
+/// Of these, those whose wrappers need what threads need.
+const MAKES_THREADS: [&str; 4] = ["pthread_create", "thrd_create", "timer_create", "mq_notify"];
+
 /// The lists of this name, in order.
 fn interposed(name: &str) -> impl Iterator<Item = impl Iterator<Item = &'static str> + Clone> {
     INTERPOSED.lines().filter_map(move |line| Some(line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace()))
@@ -53,9 +56,13 @@ pub(crate) fn runtime(kind: ImageKind, files: &[InputFile]) -> Runtime {
 
 /// Wraps the functions that the libraries of the link have: without a dynamic linker a second definition would clash with libc's.
 /// The names of a list are in one object of the runtime: a libc has all of them or none. The wrappers are asked for by name because
-/// some linkers search the runtime's archive once, before they know of any call.
+/// some linkers search the runtime's archive once, before they know of any call. What makes threads needs the function that makes
+/// them all, which dietlibc has in another archive.
 fn wrapping(files: &[InputFile]) -> Vec<String> {
-    let there = interposed("wrapped").filter(|group| group.clone().all(|function| inputs::archives_define(files, function)));
+    let is_there = |function| inputs::archives_define(files, function);
+    let has_threads = is_there("pthread_create");
+    let can_be = |function| is_there(function) && (has_threads || !MAKES_THREADS.contains(&function));
+    let there = interposed("wrapped").filter(|group| group.clone().all(can_be));
     there.flatten().flat_map(|function| [format!("--wrap={function}"), format!("--undefined=__wrap_{function}")]).collect()
 }
 

@@ -9,6 +9,7 @@ use super::outcome::Outcome;
 use super::output::to_stdout;
 use crate::exit::Requirement;
 use anyhow::{Context, Result, bail};
+use bbprof_format::bitcode::is_bitcode;
 use bbprof_format::frequencies::Frequencies;
 use bbprof_format::map::BuildMap;
 use bbprof_format::merged::{self, MergedProfile};
@@ -89,6 +90,9 @@ fn objects(name: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<manifest::Decode
         objects.retain(|(_, modules)| !modules.is_empty());
     } else if bytes.starts_with(b"\x7fELF") {
         objects.push((name.to_owned(), modules_of(bytes).with_context(|| name.to_owned())?));
+    } else if is_bitcode(bytes) {
+        let what = "bitcode for link-time optimisation: its counters and manifest are made where it is linked";
+        return Err(Requirement(format!("{name}: {what}; what was linked is in the program's build map (.bbmap)")).into());
     } else {
         return Err(Requirement(format!("{name}: not a bbprof file: expected {ANY_FILE}")).into());
     }

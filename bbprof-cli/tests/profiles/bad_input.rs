@@ -83,6 +83,8 @@ fn foreign_truncated_and_empty_profiles() {
     fs::create_dir(folder.path("nothing")).expect("made");
     one_message(&folder.bbprof(&["report", "nothing"]), 2, &["nothing", "no profile"]);
     one_message(&folder.bbprof(&["dump", "text.bbraw"]), 2, &["text.bbraw", "not a bbprof file"]);
+    fs::write(folder.path("bitcode.o"), b"BC\xc0\xde5\x14").expect("written");
+    one_message(&folder.bbprof(&["dump", "bitcode.o"]), 2, &["bitcode.o", "bitcode for link-time optimisation"]);
     one_message(&folder.bbprof(&["dump", "empty.bbraw"]), 1, &["empty.bbraw", "empty file"]);
 }
 

@@ -1,10 +1,10 @@
 //! Finds bitcode, and what it says of its plugin. Strings of metadata stand in it byte by byte, so that nobody has to read the
 //! rest.
 
-use crate::inputs::{FileKind, InputFile, is_bitcode};
+use crate::inputs::{FileKind, InputFile};
 use crate::thin_archive;
 use anyhow::{Result, bail};
-use bbprof_format::names::PLUGIN_MARK;
+use bbprof_format::bitcode::{PLUGIN_MARK, is_bitcode};
 use bstr::ByteSlice;
 use object::read::archive::ArchiveFile;
 use std::collections::BTreeMap;

@@ -2,9 +2,10 @@
 
 use super::{bitcode, write};
 use crate::command_line::{self, Input, Level, LinkCommand, Phrase};
-use crate::inputs::{self, FileKind, InputFile, is_bitcode};
+use crate::inputs::{self, FileKind, InputFile};
 use anyhow::{Context, Result, bail};
 use ar_archive_writer::{ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream};
+use bbprof_format::bitcode::is_bitcode;
 use std::ffi::{OsStr, OsString};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};

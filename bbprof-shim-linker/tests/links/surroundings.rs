@@ -2,6 +2,7 @@
 
 use crate::support::module::TestModule;
 use crate::support::{CLANG, LINKERS, Workshop, successful};
+use bbprof_format::bitcode::PLUGIN_MARK;
 use bbprof_format::manifest::Storage;
 use std::ffi::OsStr;
 use std::fs;
@@ -140,6 +141,31 @@ fn interrupted_links() {
     let mut deaf = workshop.command("env");
     deaf.arg("--ignore-signal=TERM").arg(workshop.path("shim-bfd/ld")).env("BBPROF_REAL_LD", linker);
     assert_eq!(deaf.args(["main.o", "a.o"]).output().unwrap().status.code(), Some(9));
+}
+
+/// Neither while bitcode becomes native code, nor behind that, where the native objects are there until the end.
+#[test]
+fn interrupted_link_time_optimisation() {
+    let (workshop, _) = workshop();
+    let plugin = workshop.path("plugin.so");
+    fs::write(&plugin, "").unwrap();
+    let mark = format!("{PLUGIN_MARK}{}\n", plugin.display());
+    fs::write(workshop.path("b.o"), [b"BC\xc0\xde".as_slice(), mark.as_bytes()].concat()).unwrap();
+    let interrupt = "kill -TERM $PPID; exec sleep 20";
+    for (optimizes, links) in [(interrupt, "exit 1"), ("exit 0", interrupt)] {
+        let linker = script(&workshop, "fake-lld", &format!("case \"$*\" in *--lto-obj-path=*) {optimizes};; *) {links};; esac"));
+        for product in ["-pie", "-r"] {
+            let mut command = workshop.command("env");
+            command.arg("--default-signal").arg(workshop.path("shim-bfd/ld")).env("BBPROF_REAL_LD", &linker);
+            let status = command.args([product, "main.o", "a.o", "b.o", "-o", "app"]).output().unwrap().status;
+            assert_eq!(status.signal(), Some(15), "{optimizes} {links} {product}: {status}");
+            assert_eq!(
+                fs::read_dir(workshop.temporary()).unwrap().count(),
+                0,
+                "{optimizes} {links} {product}: temporary files stay"
+            );
+        }
+    }
 }
 
 /// Its own dependency file is a pipe that nobody reads.

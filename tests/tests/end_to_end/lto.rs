@@ -141,6 +141,47 @@ fn cases() {
     Case::named("calls").check(&["-flto=thin", "--bbprof-storage=atomic", "-fuse-ld=lld"]);
 }
 
+/// Of code that is not optimised, paths are counted by a function of the runtime's, which it knows an empty one of.
+#[test]
+fn unoptimised_code_in_hash_tables() {
+    let parcel = Parcel::new("lto-hashed");
+    let walk = "__attribute__((noinline)) int NAME(unsigned x) {
+        int s = 0;
+        if (x & 1) s += 1;
+        if (x & 2) s += 3;
+        if (x & 4) s += 5;
+        if (x & 8) s += 7;
+        return s;
+    }\n";
+    let main = "#include <stdio.h>\nint there(unsigned);\nint main(void) {
+        int s = 0;
+        for (unsigned i = 0; i < 2000; i++) s += here(i * 2654435761u >> 7) + there(i);
+        printf(\"%d\\n\", s);
+        return 0;
+    }\n";
+    parcel.sandbox.write("src/walks.c", walk.replace("NAME", "here") + main);
+    parcel.sandbox.write("src/there.c", walk.replace("NAME", "there"));
+    let paths = |options: &str, link: &str| {
+        for name in ["walks", "there"] {
+            let counters = "--bbprof-counters=paths --bbprof-path-array=1 --bbprof-path-limit=9999";
+            cc(&parcel, &format!("-O0 {options} {counters} -c {name}.c -o {name}.o")).expect_code(0);
+        }
+        cc(&parcel, &format!("{link} {options} walks.o there.o -o program")).expect_code(0);
+        let raw = ProfiledRun::of(&parcel.source().join("program"), &[], &parcel.sandbox).raw;
+        assert!(Run::new(tool("bbprof")).arg("verify").arg(&raw).ok().text().contains("exact"));
+        Run::new(tool("bbprof")).arg("paths").arg(&raw).ok().text()
+    };
+    let expected = paths("", "-O0");
+    assert!(expected.starts_with("35 paths taken, of "), "{expected}");
+    for kind in KINDS {
+        for model in ["", "-fPIC"] {
+            for link in ["-O0", "-O2"] {
+                assert_eq!(paths(&format!("{kind} {model}"), link), expected, "{kind} {model} {link}");
+            }
+        }
+    }
+}
+
 /// Code of others that comes in is not counted, nor is anything asked of a link that has nothing else.
 #[test]
 fn bitcode_that_was_not_selected() {
