@@ -41,8 +41,16 @@ impl State {
 }
 
 impl Interrupts {
+    /// Takes them, if they were not taken before.
+    pub(crate) fn taken(before: &mut Option<Self>) -> Result<&Self> {
+        Ok(match before {
+            Some(interrupts) => interrupts,
+            none => none.insert(Self::take()?),
+        })
+    }
+
     /// Those that this process was not told to ignore.
-    pub(crate) fn take() -> Result<Self> {
+    fn take() -> Result<Self> {
         let ignored = ignored();
         let mut signals = SignalsInfo::<WithOrigin>::new(TAKEN.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0))
             .context("signals cannot be handled")?;

@@ -13,7 +13,7 @@ use crate::real_linker::{self, Role};
 use crate::runtime::{self, Runtime};
 use crate::saved_link::SavedLink;
 use crate::scan::{self, Scan};
-use crate::{dependency_file, map_file, pipes, renamed_copy};
+use crate::{dependency_file, map_file, pipes, renamed_copy, temporary_folder};
 use anyhow::{Context, Result};
 use std::cell::Cell;
 use std::env;
@@ -158,10 +158,7 @@ impl Link<'_> {
             Attempt::First => pipes::keep(command)?,
             Attempt::Again => pipes::check_none_is_left(command)?,
         }
-        let interrupts = match interrupts {
-            Some(interrupts) => interrupts,
-            none => none.insert(Interrupts::take()?),
-        };
+        let interrupts = Interrupts::taken(interrupts)?;
         let mut held = interrupts.hold();
         let additions = Additions::write(&plan, kind, &runtime::runtime(kind, files), level)?;
         if let Some(saved) = saved {
@@ -284,10 +281,7 @@ struct Additions {
 
 impl Additions {
     fn write(plan: &LinkPlan<'_>, kind: ImageKind, runtime: &Runtime, level: Level) -> Result<Self> {
-        // Linkers that list what they read write paths in their shortest form.
-        let folder = fs::canonicalize(env::temp_dir())
-            .and_then(|parent| tempfile::Builder::new().prefix("bbprof-link-").tempdir_in(parent))
-            .with_context(|| format!("{}: cannot make a temporary folder for the link", env::temp_dir().display()))?;
+        let folder = temporary_folder::new("bbprof-link-")?;
         let object = generated_object::generate(plan, kind).context("cannot generate the object that defines the counters")?;
         let mut contents = vec![(OBJECT_NAME, &object[..])];
         contents.extend(runtime.files().context("the runtime's archive cannot be read")?);

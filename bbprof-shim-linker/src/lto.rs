@@ -17,7 +17,7 @@ pub(crate) use bitcode::is_selected;
 use crate::command_line::{self, LinkCommand, Phrase};
 use crate::inputs::InputFile;
 use crate::interrupts::Interrupts;
-use crate::{dependency_file, pipes};
+use crate::{dependency_file, pipes, temporary_folder};
 use anyhow::{Context, Result};
 use native::Lld;
 use std::ffi::{OsStr, OsString};
@@ -64,14 +64,9 @@ pub(crate) fn optimize(
     }
     let Some(plugin) = bitcode::plugin(files)? else { return Ok(Optimized::Nothing) };
     let lld = Lld::of(linker, &phrases)?;
-    let folder = fs::canonicalize(std::env::temp_dir())
-        .and_then(|parent| tempfile::Builder::new().prefix("bbprof-lto-").tempdir_in(parent))
-        .with_context(|| format!("{}: cannot make a temporary folder for the link", std::env::temp_dir().display()))?;
+    let folder = temporary_folder::new("bbprof-lto-")?;
     pipes::keep(command)?;
-    let interrupts = match interrupts {
-        Some(interrupts) => interrupts,
-        none => none.insert(Interrupts::take()?),
-    };
+    let interrupts = Interrupts::taken(interrupts)?;
     interrupts.take_away(folder.path());
     let link = native::Link::within(folder.path(), command)?;
     let status = interrupts.run(&mut link.command(&lld, words, &plugin)?)?;

@@ -33,6 +33,7 @@ mod renamed_copy;
 mod runtime;
 mod saved_link;
 mod scan;
+mod temporary_folder;
 #[cfg(test)]
 mod test_modules;
 mod thin_archive;
