@@ -3,14 +3,15 @@
 // - Without LTO: OptimizerLast, phase None. All functions are instrumented.
 // - Before LTO, -O0: OptimizerLast, a pre-link phase. All are instrumented: no later call is certain, and rustc says None there.
 // - Before LTO, optimised: OptimizerLast, a pre-link phase. All are tagged: they belong to what was selected.
-// - In LTO: OptimizerLast, phase ThinLTOPostLink, or FullLinkTimeOptimizationLast. Those that are tagged are instrumented; code of
-//   others, which LTO pulls in, is not.
+// - In LTO: OptimizerLast, phase ThinLTOPostLink, or FullLinkTimeOptimizationLast; unasked in ThinLTO that does not optimise. Those
+//   that are tagged are instrumented; code of others, which LTO pulls in, is not.
 //
 // Functions carry "bbprof-done" from then on. What goes into LTO says which plugin it is to be linked with.
 #include "apply.h"
 #include "flatten.h"
 #include "module_data.h"
 #include "own_lines.h"
+#include "unasked.h"
 #include "unlock.h"
 
 #include "llvm/IR/DiagnosticInfo.h"
@@ -151,6 +152,7 @@ void registerPasses(PassBuilder &PB) {
   bbprof::unlockCounters();
   auto Noted = std::make_shared<bbprof::Symbols>();
   auto Tagged = std::make_shared<bbprof::Crates>();
+  auto IsAsked = std::make_shared<bool>(false);
   PB.registerPipelineStartEPCallback([Noted](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(NoteSymbolsPass(Noted)); });
   PB.registerPipelineEarlySimplificationEPCallback([Tagged](ModulePassManager &MPM, OptimizationLevel, ThinOrFullLTOPhase Phase) {
     if (Phase == ThinOrFullLTOPhase::ThinLTOPostLink)
@@ -159,13 +161,21 @@ void registerPasses(PassBuilder &PB) {
   PB.registerFullLinkTimeOptimizationEarlyEPCallback(
       [Tagged](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(NoteCratesPass(Tagged)); });
   std::string Name = Path;
-  PB.registerOptimizerLastEPCallback([Noted, Tagged, Name](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
-    optimizerLast(MPM, Level, Phase, Noted, Tagged);
-    if (isPreLink(Phase))
-      MPM.addPass(NamePluginPass(Name));
+  PB.registerOptimizerLastEPCallback(
+      [Noted, Tagged, IsAsked, Name](ModulePassManager &MPM, OptimizationLevel Level, ThinOrFullLTOPhase Phase) {
+        *IsAsked = true;
+        optimizerLast(MPM, Level, Phase, Noted, Tagged);
+        if (isPreLink(Phase))
+          MPM.addPass(NamePluginPass(Name));
+      });
+  PB.registerFullLinkTimeOptimizationLastEPCallback([Noted, Tagged, IsAsked](ModulePassManager &MPM, OptimizationLevel Level) {
+    *IsAsked = true;
+    MPM.addPass(InstrumentPass(Noted, Tagged, true, Level));
   });
-  PB.registerFullLinkTimeOptimizationLastEPCallback(
-      [Noted, Tagged](ModulePassManager &MPM, OptimizationLevel Level) { MPM.addPass(InstrumentPass(Noted, Tagged, true, Level)); });
+  bbprof::runWhereUnasked(PB, IsAsked, [Noted, Tagged](Module &M, ModuleAnalysisManager &MAM) {
+    bbprof::noteCrates(M, *Tagged);
+    InstrumentPass(Noted, Tagged, true, OptimizationLevel::O0).run(M, MAM);
+  });
 }
 
 } // namespace

@@ -98,6 +98,8 @@ fn archives() {
 fn objects_and_libraries() {
     for kind in KINDS {
         let parcel = parcel(kind);
+        // The last level wins, and is the link's.
+        check(&parcel, kind, "-O0 main.o one.o two.o three.o four.o");
         for linker in ["", "-fuse-ld=lld"] {
             cc(&parcel, &format!("-O2 {kind} {linker} -r -nostdlib one.o two.o -o both.o")).expect_code(0);
             check(&parcel, kind, &format!("{linker} main.o both.o three.o four.o"));

@@ -90,15 +90,17 @@ fn modules_of_functions_without_a_place() {
     }
 }
 
-/// Fat LTO of code that is not optimised, or not all of it: what it makes the program's own is counted as without.
+/// LTO of code that is not optimised, or not all of it: what fat LTO makes the program's own is counted as without, and so is
+/// optimised code in thin LTO that does not optimise.
 #[test]
-fn unoptimised_code_in_fat_lto() {
+fn unoptimised_code_in_lto() {
     let sandbox = Sandbox::new("lto");
     sandbox.write(
         "Cargo.toml",
         "[package]\nname = \"turns\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nstep = { path = \"step\" }\n\n[workspace]\n\
          members = [\"step\"]\n\n[profile.dev]\nlto = \"fat\"\n\n[profile.release]\nlto = true\n\n[profile.release.package.step]\nopt-level = 0\n\n\
-         [profile.program]\ninherits = \"release\"\n\n[profile.program.package.turns]\nopt-level = 0\n",
+         [profile.program]\ninherits = \"release\"\n\n[profile.program.package.turns]\nopt-level = 0\n\n\
+         [profile.thin]\ninherits = \"dev\"\nlto = \"thin\"\n\n[profile.thin.package.step]\nopt-level = 3\n",
     );
     sandbox.write(
         "Cargo.lock",
@@ -120,7 +122,7 @@ fn unoptimised_code_in_fat_lto() {
         ("edges", &["--counters", "check"][..]),
         ("hashed", &["--counters", "paths", "--path-array", "1", "--path-limit", "9999"]),
     ];
-    for profile in ["dev", "release", "program"] {
+    for profile in ["dev", "release", "program", "thin"] {
         for (name, counters) in ways {
             let what = format!("{profile}-{name}");
             let raw = sandbox.join(&what);
