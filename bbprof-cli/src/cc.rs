@@ -132,6 +132,9 @@ fn instrument(
     if let Some(option) = arguments.words.iter().find(|word| LEAVES_PASSES_OUT.iter().any(|option| word == option)) {
         tell!("{}: this leaves out the pass that places counters, too: what is compiled now is not counted", option.display());
     }
+    if let Some(option) = arguments.words.iter().find(|word| word.to_string_lossy().starts_with("-fthinlto-index=")) {
+        tell!("{}: no pass can place counters there: what is compiled now is not counted", option.display());
+    }
     if let Some(why) = obstacle_to_lto(clang, &arguments, is_of_cargo)? {
         if let Some(option) = &arguments.needs_lto {
             tell!(

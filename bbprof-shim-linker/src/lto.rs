@@ -10,7 +10,7 @@
 mod bitcode;
 mod native;
 mod replaced;
-mod unused_counters;
+mod symbols;
 
 pub(crate) use bitcode::is_selected;
 
@@ -79,7 +79,7 @@ pub(crate) fn optimize(
         }
         return Ok(Optimized::Failed(status));
     }
-    let mut expanded = replaced::without_bitcode(words, &phrases, command, link.objects()?, folder.path())?;
+    let mut expanded = replaced::without_bitcode(words, &phrases, command, link.objects()?, (linker, folder.path()))?;
     match lld {
         // What should be asked for after all is not to be linked without counters.
         Lld::Linker(_) => expanded.push(native::loading(&plugin)),

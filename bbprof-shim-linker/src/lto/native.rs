@@ -1,8 +1,8 @@
 //! The link that makes native objects of bitcode: the one that is asked for, but for what it writes.
 
 use super::replaced::is_for_plugins;
-use super::{unused_counters, write};
-use crate::command_line::{LinkCommand, Phrase};
+use super::{symbols, write};
+use crate::command_line::{self, LinkCommand, Phrase, Product};
 use crate::real_linker;
 use anyhow::{Context, Result, bail};
 use bstr::ByteSlice;
@@ -28,6 +28,9 @@ impl Lld {
         if linker.file_name().is_some_and(|name| name.as_bytes().contains_str("lld")) {
             return Ok(Self::Linker(linker.to_owned()));
         }
+        if !phrases.iter().any(is_for_plugins) {
+            bail!("bitcode is linked with -flto: add that to the command that links");
+        }
         let beside = phrases.iter().filter(|phrase| is_for_plugins(phrase)).find_map(|phrase| {
             let word = phrase.words.last()?.as_bytes();
             let path = Path::new(OsStr::from_bytes(word.rsplit_once_str("=").map_or(word, |(_, path)| path)));
@@ -43,6 +46,43 @@ impl Lld {
         match self {
             Self::Linker(path) | Self::Another(path) => path,
         }
+    }
+}
+
+/// Options of GNU ld's that lld does not know: of the layout, of warnings, and of what is made besides.
+const NOT_OF_LLD: [&str; 17] = [
+    "Tldata-segment",
+    "Trodata-segment",
+    "Ttext-segment",
+    "disable-multiple-abs-defs",
+    "force-exe-suffix",
+    "ld-generated-unwind-info",
+    "no-ld-generated-unwind-info",
+    "no-warn-execstack",
+    "no-warn-rwx-segments",
+    "out-implib",
+    "print-sysroot",
+    "reduce-memory-overheads",
+    "retain-symbols-file",
+    "spare-dynamic-tags",
+    "traditional-format",
+    "warn-execstack",
+    "warn-rwx-segments",
+];
+
+/// The words of a phrase in lld's language.
+fn as_lld_has_it(phrase: &Phrase<'_>) -> Vec<OsString> {
+    let word = phrase.words[0].to_string_lossy();
+    let option = word.trim_start_matches('-');
+    match option.split('=').next() {
+        _ if !word.starts_with('-') => phrase.words.to_vec(),
+        // Whether it is defined is for the link that follows to say.
+        Some("require-defined") => {
+            let symbol = option.split_once('=').map(|(_, symbol)| symbol.into()).or_else(|| phrase.words.get(1).cloned());
+            symbol.into_iter().flat_map(|symbol| [OsString::from("-u"), symbol]).collect()
+        }
+        Some(name) if NOT_OF_LLD.contains(&name) => Vec::new(),
+        _ => phrase.words.to_vec(),
     }
 }
 
@@ -62,7 +102,10 @@ pub(super) struct Link {
     folder: PathBuf,
     /// The first native object; the others have numbers behind this name.
     object: PathBuf,
+    /// What is made of them, which says what is exported.
+    linked: PathBuf,
     pub listing: PathBuf,
+    product: Product,
 }
 
 impl Link {
@@ -70,27 +113,28 @@ impl Link {
         // The map calls modules by these names.
         let mut name = command.output().file_name().unwrap_or_default().to_owned();
         name.push(".lto.o");
-        let link =
-            Self { folder: folder.join("native"), object: folder.join("native").join(name), listing: folder.join("listing") };
-        fs::create_dir(&link.folder).with_context(|| format!("cannot make {}", link.folder.display()))?;
-        Ok(link)
+        let objects = folder.join("native");
+        fs::create_dir(&objects).with_context(|| format!("cannot make {}", objects.display()))?;
+        let (linked, listing) = (folder.join("linked"), folder.join("listing"));
+        Ok(Self { object: objects.join(name), folder: objects, linked, listing, product: command.product })
     }
 
     /// Whether all is defined is found out by the link that follows.
     pub(super) fn command(&self, lld: &Lld, words: &[OsString], plugin: &Path) -> Result<Command> {
         let (variable, depth) = real_linker::next_depth(lld.path())?;
         let mut command = Command::new(lld.path());
-        command.env(variable, depth).stdout(Stdio::null()).args(words).arg(loading(plugin));
+        command.env(variable, depth).stdout(Stdio::null());
+        match lld {
+            Lld::Linker(_) => command.args(words),
+            Lld::Another(_) => command.args(command_line::phrases(words).iter().flat_map(as_lld_has_it)),
+        };
+        command.arg(loading(plugin));
         command.arg(option("--lto-obj-path=", &self.object)).arg(option("--dependency-file=", &self.listing));
-        // Of what it takes from a cache it writes no object, and the cache knows nothing of plugins.
-        command.args([
-            "--thinlto-cache-dir=",
-            "--unresolved-symbols=ignore-all",
-            "--allow-shlib-undefined",
-            "-Map=/dev/null",
-            "-o",
-        ]);
-        command.arg(self.folder.with_file_name("linked"));
+        // Of what it takes from a cache it writes no object, and the cache knows nothing of plugins. Of a module in parts, one has
+        // the manifest.
+        command.args(["--thinlto-cache-dir=", "--lto-partitions=1", "-Map=/dev/null"]);
+        command.args(["--unresolved-symbols=ignore-all", "--allow-shlib-undefined", "--undefined-version", "-o"]);
+        command.arg(&self.linked);
         Ok(command)
     }
 
@@ -107,10 +151,19 @@ impl Link {
             objects.extend(number(&path).map(|number| (number, path)));
         }
         objects.sort();
+        let exported = match self.product {
+            Product::SharedLibrary => {
+                Some(symbols::exported(&read(&self.linked)?).with_context(|| self.linked.display().to_string())?)
+            }
+            _ => None,
+        };
         for (_, path) in &objects {
-            let object = fs::read(path).with_context(|| path.display().to_string())?;
-            write(path, &unused_counters::typed(object))?;
+            write(path, &symbols::completed(read(path)?, exported.as_ref()))?;
         }
         Ok(objects.into_iter().map(|(_, path)| path).collect())
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| path.display().to_string())
 }

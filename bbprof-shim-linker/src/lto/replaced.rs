@@ -6,22 +6,27 @@ use crate::inputs::{self, FileKind, InputFile};
 use anyhow::{Context, Result, bail};
 use ar_archive_writer::{ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream};
 use bbprof_format::bitcode::is_bitcode;
+use bstr::ByteSlice;
 use std::ffi::{OsStr, OsString};
 use std::io::Cursor;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The words of a command without bitcode: the first has native objects in its place.
+/// The words of a command without bitcode, with native objects in its place.
 pub(super) fn without_bitcode(
     words: &[OsString],
     phrases: &[Phrase<'_>],
     command: &LinkCommand,
     objects: Vec<PathBuf>,
-    folder: &Path,
+    (linker, folder): (&Path, &Path),
 ) -> Result<Vec<OsString>> {
     let num_words: usize = phrases.iter().map(|phrase| phrase.words.len()).sum();
     // `-flavor NAME`, where there is one.
     let mut kept = words[..words.len() - num_words].to_vec();
-    let mut objects = Some(objects);
+    // lld and mold have them last, others where the first bitcode was. Constructors run in that order.
+    let has_them_last =
+        linker.file_name().is_some_and(|name| ["lld", "mold"].iter().any(|last| name.as_bytes().contains_str(last)));
+    let (mut objects, last) = if has_them_last { (None, objects) } else { (Some(objects), Vec::new()) };
     for phrase in phrases {
         let files = match &phrase.input {
             Some(input) => inputs::load_one(command, Level::Ld, input)?,
@@ -41,6 +46,7 @@ pub(super) fn without_bitcode(
             ),
         }
     }
+    kept.extend(last.into_iter().map(OsString::from));
     Ok(kept)
 }
 

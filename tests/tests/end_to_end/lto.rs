@@ -111,6 +111,84 @@ fn objects_and_libraries() {
     }
 }
 
+/// A library's files: one that is not for link-time optimisation, and two that are, the second of which says that a function of the
+/// first is the library's own.
+fn library(kind: &str) -> Parcel {
+    let parcel = Parcel::new("lto-exports");
+    for (name, text) in [
+        ("native.c", "int inner(int); int api(int x) { return inner(x) - 2; }\n"),
+        ("inner.c", "int inner(int x) { return x * 3; }\n"),
+        ("own.c", "__attribute__((visibility(\"hidden\"))) int inner(int); int other(int x) { return inner(x) + 1; }\n"),
+        (
+            "main.c",
+            "#include <stdio.h>\nint api(int);\nint inner(int x) { return 777; }\nint main(void) { printf(\"%d\\n\", api(5)); }\n",
+        ),
+    ] {
+        parcel.sandbox.write(&format!("src/{name}"), text);
+    }
+    cc(&parcel, "-O2 -fPIC -c native.c").expect_code(0);
+    cc(&parcel, &format!("-O2 -fPIC {kind} -c inner.c own.c")).expect_code(0);
+    parcel.run("/usr/lib/llvm-22/bin/llvm-ar").args(["rcs", "libinner.a", "inner.o"]).ok();
+    parcel
+}
+
+/// What a library exports is what it would export without counters.
+#[test]
+fn what_libraries_export() {
+    for kind in KINDS {
+        let parcel = library(kind);
+        parcel.sandbox.write("src/versions", "V1 { global: api; absent; local: *; };\n");
+        for linker in ["", "-fuse-ld=lld -Wl,--undefined-version"] {
+            for files in [
+                "native.o libinner.a -Wl,--exclude-libs,ALL",
+                "native.o inner.o own.o",
+                "native.o inner.o -Wl,--version-script=versions",
+            ] {
+                let what = format!("-O2 {kind} {linker} -shared {files} -o libexports.so");
+                cc(&parcel, &what).expect_code(0);
+                cc(&parcel, &format!("-O2 main.c -L. -lexports -Wl,-rpath,{} -o program", parcel.source().display()))
+                    .expect_code(0);
+                assert_eq!(parcel.run("./program").ok().text(), "13\n", "{what}");
+                let exported = parcel.run("nm").args(["-D", "--defined-only", "libexports.so"]).ok().text();
+                assert!(exported.contains(" T api") && !exported.contains("inner"), "{what}: {exported}");
+            }
+        }
+    }
+}
+
+/// As lld and mold have it, constructors of what is optimised at the link run behind all others, but not with other linkers.
+#[test]
+fn constructors_run_in_their_order() {
+    let parcel = Parcel::new("lto-order");
+    for number in 1..=4 {
+        let text = format!(
+            "#include <unistd.h>\n__attribute__((constructor)) static void begin(void) {{ write(1, \"{number}\", 1); }}\nint n{number};\n"
+        );
+        parcel.sandbox.write(&format!("src/k{number}.c"), text);
+        let kind = if number % 2 == 1 { "-flto" } else { "" };
+        cc(&parcel, &format!("-O2 {kind} -c k{number}.c")).expect_code(0);
+    }
+    parcel.sandbox.write("src/main.c", "int main(void) { return 0; }\n");
+    for (linker, order) in [("", "1324"), ("-fuse-ld=lld", "2413"), ("-fuse-ld=mold", "2413")] {
+        cc(&parcel, &format!("-flto {linker} k1.o k2.o k3.o k4.o main.c -o program")).expect_code(0);
+        assert_eq!(parcel.run("./program").ok().text(), order, "{linker}");
+    }
+}
+
+/// GNU ld's own options, and those of lld that would take modules apart.
+#[test]
+fn options_of_one_linker() {
+    let parcel = parcel("-flto");
+    for options in [
+        "-Wl,--no-warn-rwx-segments -Wl,-Ttext-segment=0x400000 -Wl,--require-defined=two -Wl,--require-defined,main",
+        "-fuse-ld=lld -Wl,--lto-partitions=3",
+    ] {
+        check(&parcel, "-flto", &format!("{options} main.o one.o two.o three.o four.o"));
+    }
+    let said = cc(&parcel, "main.o one.o two.o three.o four.o -o program").expect_code(2).stderr;
+    assert!(said.contains("bitcode is linked with -flto"), "{said}");
+}
+
 /// What make is told, what a response file says, and that nothing is left behind.
 #[test]
 fn dependencies_and_response_files() {
