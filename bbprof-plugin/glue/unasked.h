@@ -11,7 +11,7 @@
 
 namespace bbprof {
 
-// Runs a pass at the end of that pipeline, which has no extension point (buildThinLTODefaultPipeline in PassBuilderPipelines.cpp), so
+// Runs a pass at the end of that pipeline, which has no extension point (buildThinLTODefaultPipeline, PassBuilderPipelines.cpp), so
 // that code which was optimised before the link is not left out. `IsAsked` becomes true where a pipeline has one.
 void runWhereUnasked(llvm::PassBuilder &PB, std::shared_ptr<const bool> IsAsked,
                      std::function<void(llvm::Module &, llvm::ModuleAnalysisManager &)> Run);

@@ -2,9 +2,9 @@
 //!
 //! - A shared library does not export all that has default visibility in it: a reference in another file, an archive's name in
 //!   `--exclude-libs` or a version script decide otherwise.
-//! - Counter arrays that the object names, but does not use: link-time optimisation has left out its copies of functions that others
-//!   have, too. Their names are undefined symbols (of `.hidden`, LLVM's AsmPrinter.cpp) without a type, which linkers take for
-//!   another thing than thread-local storage.
+//! - Counter arrays that the object names, but does not use: link-time optimisation has left out its copies of functions that
+//!   others have, too. Their names are undefined symbols (of `.hidden`, LLVM's AsmPrinter.cpp) without a type, which linkers take
+//!   for another thing than thread-local storage.
 
 use bbprof_format::manifest::{Storage, split};
 use bbprof_format::names::{MANIFEST_SECTION, counter_array_symbol};
