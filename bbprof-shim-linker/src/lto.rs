@@ -15,7 +15,7 @@ mod symbols;
 pub(crate) use bitcode::is_selected;
 
 use crate::command_line::{self, LinkCommand, Phrase};
-use crate::inputs::InputFile;
+use crate::inputs::{FileKind, InputFile};
 use crate::interrupts::Interrupts;
 use crate::{dependency_file, pipes, temporary_folder};
 use anyhow::{Context, Result};
@@ -39,7 +39,7 @@ pub(crate) struct NativeLink {
 
 /// What came of it.
 pub(crate) enum Optimized {
-    /// There is no bitcode that bbprof selected, or nobody asks for code of it.
+    /// There is no bitcode that bbprof selected, or the linker makes no code of it.
     Nothing,
     Native(NativeLink),
     Failed(ExitStatus),
@@ -63,6 +63,13 @@ pub(crate) fn optimize(
         return Ok(Optimized::Nothing);
     }
     let Some(plugin) = bitcode::plugin(files)? else { return Ok(Optimized::Nothing) };
+    if !native::is_lld(linker) && !phrases.iter().any(replaced::is_for_plugins) {
+        // It may not need what archives have of it.
+        if let Some(file) = files.iter().find(|file| file.kind == FileKind::Bitcode) {
+            crate::tell(format_args!("warning: {}: bitcode is linked with -flto: add that to the command that links", file.origin));
+        }
+        return Ok(Optimized::Nothing);
+    }
     let lld = Lld::of(linker, &phrases)?;
     let folder = temporary_folder::new("bbprof-lto-")?;
     pipes::keep(command)?;

@@ -25,11 +25,8 @@ pub(super) enum Lld {
 
 impl Lld {
     pub(super) fn of(linker: &Path, phrases: &[Phrase<'_>]) -> Result<Self> {
-        if linker.file_name().is_some_and(|name| name.as_bytes().contains_str("lld")) {
+        if is_lld(linker) {
             return Ok(Self::Linker(linker.to_owned()));
-        }
-        if !phrases.iter().any(is_for_plugins) {
-            bail!("bitcode is linked with -flto: add that to the command that links");
         }
         let beside = phrases.iter().filter(|phrase| is_for_plugins(phrase)).find_map(|phrase| {
             let word = phrase.words.last()?.as_bytes();
@@ -47,6 +44,11 @@ impl Lld {
             Self::Linker(path) | Self::Another(path) => path,
         }
     }
+}
+
+/// By its name.
+pub(super) fn is_lld(linker: &Path) -> bool {
+    linker.file_name().is_some_and(|name| name.as_bytes().contains_str("lld"))
 }
 
 /// Options of GNU ld's that lld does not know: of the layout, of warnings, and of what is made besides.

@@ -185,8 +185,13 @@ fn options_of_one_linker() {
     ] {
         check(&parcel, "-flto", &format!("{options} main.o one.o two.o three.o four.o"));
     }
-    let said = cc(&parcel, "main.o one.o two.o three.o four.o -o program").expect_code(2).stderr;
-    assert!(said.contains("bitcode is linked with -flto"), "{said}");
+    let said = cc(&parcel, "main.o one.o two.o three.o four.o -o program").expect_code(1).stderr;
+    assert!(said.contains("main.o: bitcode is linked with -flto"), "{said}");
+    // Bitcode that is not needed does not matter.
+    parcel.run("ar").args(["rcs", "libunused.a", "four.o", "two.o"]).ok();
+    parcel.sandbox.write("src/plain.c", "int four(int);\nint main(void) { return four(3) - 4; }\n");
+    cc(&parcel, "plain.c libunused.a -o plain").expect_code(0);
+    parcel.run("./plain").ok();
 }
 
 /// What make is told, what a response file says, and that nothing is left behind.
