@@ -2,6 +2,7 @@
 #include "module_data.h"
 #include "flatten.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -13,8 +14,7 @@ using namespace llvm;
 namespace bbprof {
 
 static constexpr const char *DeltaName = "__bbprof_delta.tls";
-// Before what tells the storage.
-static constexpr const char *CountPathName = "__bbprof_count_path_";
+static constexpr const char *CountPathNames[] = {"__bbprof_count_path_tls", "__bbprof_count_path_delta"};
 
 static StringRef ref(BbprofText Text) { return StringRef(Text.data, Text.size_bytes); }
 
@@ -95,7 +95,7 @@ llvm::Function *ModuleData::threadBlock() {
 }
 
 FunctionCallee ModuleData::countPath() {
-  std::string Name = (Twine(CountPathName) + (Plan.storage == BBPROF_STORAGE_DELTA ? "delta" : "tls")).str();
+  StringRef Name = CountPathNames[Plan.storage == BBPROF_STORAGE_DELTA ? 1 : 0];
   if (llvm::Function *Known = M.getFunction(Name))
     return Known;
   auto *Type = FunctionType::get(Type::getVoidTy(M.getContext()), {PointerType::get(M.getContext(), 0), Word}, false);
@@ -140,7 +140,7 @@ void shareAgain(Module &M) {
   for (GlobalObject &Object : M.global_objects()) {
     StringRef Name = Object.getName();
     bool IsMarker = Name.starts_with("__bbprof_m_");
-    bool IsDefined = Name.starts_with("__bbprof_c.") || Name == DeltaName || Name.starts_with(CountPathName);
+    bool IsDefined = Name.starts_with("__bbprof_c.") || Name == DeltaName || is_contained(CountPathNames, Name);
     if (!Object.hasLocalLinkage() || (!IsMarker && !IsDefined))
       continue;
     share(Object);

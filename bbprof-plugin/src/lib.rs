@@ -18,12 +18,12 @@ mod view;
 
 #[cfg(test)]
 mod tests {
-    use bbprof_format::{Digest, names};
+    use bbprof_format::{Digest, bitcode, names};
 
     /// The glue writes them out; shim and runtime know them from `bbprof-format`.
     #[test]
     fn names_in_the_glue_are_those_of_the_format() {
-        let glue = include_str!("../glue/module_data.cpp");
+        let glue = concat!(include_str!("../glue/module_data.cpp"), include_str!("../glue/pass.cpp"));
         let digest = Digest::of(b"").to_string();
         let prefix = |name: String| name.strip_suffix(&digest).map(str::to_owned).expect("a name ends with its digest");
         for name in [
@@ -35,6 +35,7 @@ mod tests {
             names::THREAD_BLOCK_SYMBOL.to_owned(),
             names::COUNT_PATH_TLS_SYMBOL.to_owned(),
             names::COUNT_PATH_DELTA_SYMBOL.to_owned(),
+            bitcode::PLUGIN_MARK.to_owned(),
             prefix(names::counter_array_symbol(Digest::of(b""))),
             prefix(names::marker_symbol(Digest::of(b""))),
         ] {

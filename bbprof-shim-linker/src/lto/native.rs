@@ -134,7 +134,7 @@ impl Link {
         command.arg(option("--lto-obj-path=", &self.object)).arg(option("--dependency-file=", &self.listing));
         // Of what it takes from a cache it writes no object, and the cache knows nothing of plugins. Of a module in parts, one has
         // the manifest.
-        command.args(["--thinlto-cache-dir=", "--lto-partitions=1", "-Map=/dev/null"]);
+        command.args(["--thinlto-cache-dir=", "--lto-partitions=1", "-Map=/dev/null", "--no-fatal-warnings"]);
         command.args(["--unresolved-symbols=ignore-all", "--allow-shlib-undefined", "--undefined-version", "-o"]);
         command.arg(&self.linked);
         Ok(command)
