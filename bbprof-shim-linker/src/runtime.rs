@@ -22,7 +22,7 @@ pub(crate) struct Runtime {
 const INTERPOSED: &str = include_str!("../../bbprof-rt/c/INTERPOSED");
 
 /// Of these, those whose wrappers need what threads need.
-const MAKES_THREADS: [&str; 4] = ["pthread_create", "thrd_create", "timer_create", "mq_notify"];
+const MAKES_THREADS: [&str; 3] = ["thrd_create", "timer_create", "mq_notify"];
 
 /// The lists of this name, in order.
 fn interposed(name: &str) -> impl Iterator<Item = impl Iterator<Item = &'static str> + Clone> {

@@ -46,9 +46,12 @@ impl Lld {
     }
 }
 
-/// By its name.
 pub(super) fn is_lld(linker: &Path) -> bool {
-    linker.file_name().is_some_and(|name| name.as_bytes().contains_str("lld"))
+    is_called(linker, "lld")
+}
+
+pub(super) fn is_called(linker: &Path, name: &str) -> bool {
+    linker.file_name().is_some_and(|whole| whole.as_bytes().contains_str(name))
 }
 
 /// Options of GNU ld's that lld does not know: of the layout, of warnings, and of what is made besides.
@@ -76,13 +79,14 @@ const NOT_OF_LLD: [&str; 17] = [
 fn as_lld_has_it(phrase: &Phrase<'_>) -> Vec<OsString> {
     let word = phrase.words[0].to_string_lossy();
     let option = word.trim_start_matches('-');
+    let value =
+        || option.split_once('=').map(|(_, value)| value.into()).or_else(|| phrase.words.get(1).cloned()).unwrap_or_default();
     match option.split('=').next() {
         _ if !word.starts_with('-') => phrase.words.to_vec(),
         // Whether it is defined is for the link that follows to say.
-        Some("require-defined") => {
-            let symbol = option.split_once('=').map(|(_, symbol)| symbol.into()).or_else(|| phrase.words.get(1).cloned());
-            symbol.into_iter().flat_map(|symbol| [OsString::from("-u"), symbol]).collect()
-        }
+        Some("require-defined") => vec!["-u".into(), value()],
+        Some("b" | "format") if value().as_bytes().starts_with(b"elf") => vec!["--format=elf".into()],
+        Some("demangle") => vec!["--demangle".into()],
         Some(name) if NOT_OF_LLD.contains(&name) => Vec::new(),
         _ => phrase.words.to_vec(),
     }

@@ -1,15 +1,13 @@
 //! Puts native objects where the bitcode of a command was, and archives without bitcode where there was some in them.
 
-use super::{bitcode, write};
+use super::{bitcode, native, write};
 use crate::command_line::{self, Input, Level, LinkCommand, Phrase};
 use crate::inputs::{self, FileKind, InputFile};
 use anyhow::{Context, Result, bail};
 use ar_archive_writer::{ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream};
 use bbprof_format::bitcode::is_bitcode;
-use bstr::ByteSlice;
 use std::ffi::{OsStr, OsString};
 use std::io::Cursor;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The words of a command without bitcode, with native objects in its place.
@@ -24,8 +22,7 @@ pub(super) fn without_bitcode(
     // `-flavor NAME`, where there is one.
     let mut kept = words[..words.len() - num_words].to_vec();
     // lld and mold have them last, others where the first bitcode was. Constructors run in that order.
-    let has_them_last =
-        linker.file_name().is_some_and(|name| ["lld", "mold"].iter().any(|last| name.as_bytes().contains_str(last)));
+    let has_them_last = native::is_lld(linker) || native::is_called(linker, "mold");
     let (mut objects, last) = if has_them_last { (None, objects) } else { (Some(objects), Vec::new()) };
     for phrase in phrases {
         let files = match &phrase.input {

@@ -218,6 +218,22 @@ fn without_a_libc() {
     assert_eq!(workshop.counted("app").modules(), [("a.o", true)]);
 }
 
+/// A libc, like dietlibc, that has C11's threads in another archive than what they are made by.
+#[test]
+fn a_libc_in_parts() {
+    let workshop = Workshop::new();
+    workshop.object(&TestModule::new("a", Storage::Shared, &["a1"]));
+    let start =
+        "void a1(void); void _start(void) { a1(); __asm__ volatile(\"syscall\" :: \"a\"(60), \"D\"(0)); __builtin_unreachable(); }";
+    workshop.plain("start.o", start);
+    workshop.plain("threads.o", "int thrd_create(void *t, int (*f)(void *), void *a) { return 2; }");
+    workshop.run("ar rcs libc11.a threads.o");
+    for (linker, _) in LINKERS {
+        successful(&mut workshop.clang(linker, "-nostdlib -static start.o a.o libc11.a -o app"));
+        workshop.run("./app");
+    }
+}
+
 /// No warning either.
 #[test]
 fn warnings_that_are_errors() {

@@ -30,6 +30,8 @@ fn parcel(kind: &str) -> Parcel {
         cc(&parcel, &format!("-O2 --bbprof-counters=check {kind} -fPIC -c {name}.c -o {name}.pic.o")).expect_code(0);
     }
     cc(&parcel, "-c four.s").expect_code(0);
+    let object = std::fs::read(parcel.source().join("one.o")).expect("it was compiled");
+    assert!(object.starts_with(b"BC"), "{kind}: no bitcode");
     parcel
 }
 
@@ -40,7 +42,7 @@ fn cc(parcel: &Parcel, words: &str) -> Outcome {
 /// Links and runs a program of these, all of which is exact, and in which `two` is entered as often as it is called.
 fn check(parcel: &Parcel, kind: &str, words: &str) {
     let what = format!("{kind} {words}");
-    let said = cc(parcel, &format!("-O2 {kind} {words} -o program")).expect_code(0).text();
+    let said = cc(parcel, &format!("-O2 {kind} {words} -o program")).expect_code(0).stderr;
     assert_eq!(said, "", "{what}");
     let run = ProfiledRun::of(&parcel.source().join("program"), &[], &parcel.sandbox);
     assert_eq!(run.outcome.text(), "3036\n", "{what}");
@@ -181,6 +183,7 @@ fn options_of_one_linker() {
     let parcel = parcel("-flto");
     for options in [
         "-Wl,--no-warn-rwx-segments -Wl,-Ttext-segment=0x400000 -Wl,--require-defined=two -Wl,--require-defined,main",
+        "-Wl,-z,noexecstack,-b,binary,four.s,-b,elf64-x86-64 -Wl,--format=elf64-x86-64 -Wl,--demangle=gnu-v3",
         "-fuse-ld=lld -Wl,--lto-partitions=3",
     ] {
         check(&parcel, "-flto", &format!("{options} main.o one.o two.o three.o four.o"));
@@ -309,6 +312,8 @@ fn inlined_across_files() {
         let parcel = parcel(kind);
         cc(&parcel, &format!("-O2 {kind} main.o one.o two.o three.o four.o -o program")).expect_code(0);
         let run = ProfiledRun::of(&parcel.source().join("program"), &[], &parcel.sandbox);
+        let entered = Exported::of(std::slice::from_ref(&run.raw)).entries("one").unwrap_or(0);
+        assert_eq!(entered, 0, "{kind}: called, not inlined");
         let lines = Run::new(tool("bbprof")).args(["annotate"]).arg(&run.raw).arg("one.c").ok().text();
         assert!(lines.contains("100 *     2  int one(int x)"), "{kind}: {lines}");
         let lcov = Run::new(tool("bbprof")).args(["export", "lcov=-"]).arg(&run.raw).ok().text();
