@@ -7,8 +7,10 @@
 #include "own_counters.h"
 #include "path_register.h"
 #include "places.h"
+#include "strength_reduction.h"
 #include "unlock.h"
 
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -163,6 +165,10 @@ private:
     // In front of a loop in a loop there may be a block now.
     for (const Turns &Counted : CountedTurns)
       joinLoops(Counted.Before->getParent());
+    for (const Turns &Counted : CountedTurns)
+      increment(Counted.Before, Counted.Counter, Counted.Number);
+    if (Fuses && Plan.reduces_strength)
+      reduceStrengthInFront(Flat);
     countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {
@@ -174,8 +180,6 @@ private:
       else if (Site.place.kind == BBPROF_PLACE_LANDING)
         incrementAtLanding(Flat, Site);
     }
-    for (const Turns &Counted : CountedTurns)
-      increment(Counted.Before, Counted.Counter, Counted.Number);
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
       if (const BbprofSite &Site = Function.sites[Position]; Site.place.kind == BBPROF_PLACE_SPLIT)
         incrementSite(splitInLoop(Flat, Site.place)->getTerminator(), Site);
@@ -221,6 +225,29 @@ private:
     return Middle;
   }
 
+  // As in the plain build; what it puts into tight loops is a part of them.
+  void reduceStrengthInFront(FlatFunction &Flat) {
+    SmallPtrSet<const BasicBlock *, 32> Before;
+    for (const BasicBlock &Block : *Flat.IR)
+      Before.insert(&Block);
+    reduceStrength(Flat, FAM);
+    SmallVector<BasicBlock *, 8> Made;
+    for (BasicBlock &Block : *Flat.IR)
+      if (!Before.contains(&Block))
+        Made.push_back(&Block);
+    for (LoopRegisters &Tight : TightLoops) {
+      auto IsOfLoop = [&](const BasicBlock *Block) { return Tight.contains(Block); };
+      for (bool Grew = true; Grew;) {
+        Grew = false;
+        for (BasicBlock *Block : Made)
+          if (!Tight.contains(Block) && all_of(predecessors(Block), IsOfLoop) && all_of(successors(Block), IsOfLoop)) {
+            Tight.add(Block);
+            Grew = true;
+          }
+      }
+    }
+  }
+
   // What was put between blocks of a loop is one of them.
   void joinLoops(BasicBlock *Middle) {
     const BasicBlock *From = Middle->getUniquePredecessor(), *To = Middle->getSingleSuccessor();
@@ -231,8 +258,11 @@ private:
 
   Instruction *before(FlatFunction &Flat, const BbprofPlace &Place) {
     BasicBlock *Block = Flat.Blocks[Place.block];
-    if (Place.position != 0)
-      return Flat.Instructions[Flat.BlockViews[Place.block].instructions_begin + Place.position];
+    if (Place.position != 0) {
+      // Calls stay where they are; other instructions may be gone since (strength_reduction.h).
+      Instruction *const *At = &Flat.Instructions[Flat.BlockViews[Place.block].instructions_begin + Place.position];
+      return isa<CallBase>(At[-1]) ? const_cast<Instruction *>(nextCounted(*At[-1])) : At[0];
+    }
     if (Place.block == 0)
       return EntryStart ? EntryStart : &*Block->getFirstNonPHIOrDbgOrAlloca();
     return behindDecided(&*Block->getFirstInsertionPt());

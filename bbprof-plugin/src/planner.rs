@@ -21,6 +21,8 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(crate) struct ModulePlan {
     pub storage: Storage,
+    /// Loops get the variables that they have without counters, in front of counters.
+    pub reduces_strength: bool,
     pub marker_symbol: String,
     pub manifest: Vec<u8>,
     /// Symbol and number of counters of each array; the first is the module's own.
@@ -213,7 +215,9 @@ impl ModulePlanner<'_> {
         let manifest = Manifest::encode(&module, storage, self.module_counters, &self.comdat_arrays);
         let header = Manifest::read(&manifest).map_err(|e| format!("the manifest just written cannot be read: {e}"))?.header;
         let arrays = header.arrays.iter().map(|array| (names::counter_array_symbol(array.name), array.len)).collect();
-        Ok(ModulePlan { storage, marker_symbol: names::marker_symbol(header.module_id), manifest, arrays, functions })
+        let marker_symbol = names::marker_symbol(header.module_id);
+        let reduces_strength = !options.without.strength;
+        Ok(ModulePlan { storage, reduces_strength, marker_symbol, manifest, arrays, functions })
     }
 }
 

@@ -203,7 +203,7 @@ fn unwind_edges_to_one_landing_pad_get_pads_of_their_own_that_meet_at_once() {
 
 #[test]
 fn parts_of_the_placement_can_be_left_away() {
-    for part in ["costs", "loops", "bases"] {
+    for part in ["costs", "loops", "bases", "strength"] {
         Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
     }
 }
