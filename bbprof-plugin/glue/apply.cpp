@@ -231,6 +231,9 @@ private:
     for (const BasicBlock &Block : *Flat.IR)
       Before.insert(&Block);
     reduceStrength(Flat, FAM);
+    // What stood behind the base may be gone.
+    if (EntryStart)
+      EntryStart = cast<Instruction>(Base)->getNextNode();
     SmallVector<BasicBlock *, 8> Made;
     for (BasicBlock &Block : *Flat.IR)
       if (!Before.contains(&Block))

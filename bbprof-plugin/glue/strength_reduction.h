@@ -6,8 +6,9 @@
 
 namespace bbprof {
 
-// LLVM's strength reduction, which code generation begins with, decides otherwise about a loop where a counter stands on its way back:
-// so it is done in front of counters, too. The view's blocks stay, and its edges lead where they led, or to new blocks that lead on.
+// LLVM's strength reduction, which code generation begins with, decides otherwise about a loop where a counter stands
+// on its way back: so it is done in front of counters, too. The view's blocks stay, with their calls; its edges lead
+// where they led, or to new blocks that lead on. Other instructions may be gone.
 void reduceStrength(const FlatFunction &Flat, llvm::FunctionAnalysisManager &FAM);
 
 } // namespace bbprof

@@ -98,8 +98,8 @@ impl Variant {
                 &["--bbprof-counters=paths", "--bbprof-path-limit=100000000"],
                 &["bbprof", "build", "--deps=all", "--counters=paths", "--path-limit=100000000"],
             ),
-            // What each part of the placement gains: every block, patterns, a tree, with the price of splits, with loops, with base
-            // registers, with loops that get their variables in front of counters (that is bbprof), with an earlier profile; and with
+            // What each part of the placement gains: every block, patterns, a tree, with the price of splits, with loops, with
+            // base registers, with strength reduction in front of counters (that is bbprof), with an earlier profile; and with
             // the counters of tight loops in registers.
             ours(
                 "bbprof without strength",
