@@ -167,7 +167,7 @@ private:
       joinLoops(Counted.Before->getParent());
     for (const Turns &Counted : CountedTurns)
       increment(Counted.Before, Counted.Counter, Counted.Number);
-    if (Fuses && Plan.reduces_strength)
+    if (Fuses && Plan.reduces_strength && areLasting(Flat, Function))
       reduceStrengthInFront(Flat);
     countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
@@ -225,6 +225,24 @@ private:
     return Middle;
   }
 
+  static bool isCall(const FlatFunction &Flat, uint32_t Block, uint32_t Position) {
+    const BbprofBlock &View = Flat.BlockViews[Block];
+    ArrayRef<BbprofCall> Calls = ArrayRef(Flat.Calls).slice(View.calls_begin, View.calls_end - View.calls_begin);
+    return any_of(Calls, [&](const BbprofCall &Call) { return Call.position == Position; });
+  }
+
+  // Calls and terminators stay where they are; other instructions may be gone behind strength reduction.
+  static bool isLasting(const FlatFunction &Flat, const BbprofPlace &Place) {
+    const BbprofBlock &View = Flat.BlockViews[Place.block];
+    return Place.kind != BBPROF_PLACE_BEFORE || Place.position == 0 || isCall(Flat, Place.block, Place.position) ||
+           isCall(Flat, Place.block, Place.position - 1) || View.instructions_begin + Place.position + 1 == View.instructions_end;
+  }
+
+  static bool areLasting(const FlatFunction &Flat, const BbprofFunctionPlan &Function) {
+    auto Lasts = [&](const auto &Counted) { return isLasting(Flat, Counted.place); };
+    return all_of(ArrayRef(Function.sites, Function.num_sites), Lasts) && all_of(ArrayRef(Function.path_steps, Function.num_path_steps), Lasts);
+  }
+
   // As in the plain build; what it puts into tight loops is a part of them.
   void reduceStrengthInFront(FlatFunction &Flat) {
     SmallPtrSet<const BasicBlock *, 32> Before;
@@ -262,9 +280,9 @@ private:
   Instruction *before(FlatFunction &Flat, const BbprofPlace &Place) {
     BasicBlock *Block = Flat.Blocks[Place.block];
     if (Place.position != 0) {
-      // Calls stay where they are; other instructions may be gone since (strength_reduction.h).
       Instruction *const *At = &Flat.Instructions[Flat.BlockViews[Place.block].instructions_begin + Place.position];
-      return isa<CallBase>(At[-1]) ? const_cast<Instruction *>(nextCounted(*At[-1])) : At[0];
+      bool IsBehindCall = !isCall(Flat, Place.block, Place.position) && isCall(Flat, Place.block, Place.position - 1);
+      return IsBehindCall ? const_cast<Instruction *>(nextCounted(*At[-1])) : At[0];
     }
     if (Place.block == 0)
       return EntryStart ? EntryStart : &*Block->getFirstNonPHIOrDbgOrAlloca();
