@@ -10,6 +10,7 @@
 #include "strength_reduction.h"
 #include "unlock.h"
 
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -128,7 +129,9 @@ private:
     Flat.IR->addFnAttr(DoneAttribute);
     if (Function.num_sites == 0 && Function.num_path_steps == 0)
       return;
+    Fuses = Optimized && !Flat.IR->hasOptNone();
     // In front of everything else: later the analyses no longer know the function.
+    bool ReducesStrength = Fuses && Plan.reduces_strength && !FAM.getResult<LoopAnalysis>(*Flat.IR).empty() && areLasting(Flat, Function);
     SmallVector<Turns, 4> CountedTurns;
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
       if (const BbprofSite &Site = Function.sites[Position]; Site.place.kind == BBPROF_PLACE_LOOP) {
@@ -142,7 +145,6 @@ private:
       keepAcrossSetjmp(*Flat.IR);
     weighBranches(Flat, ArrayRef(Function.branch_weights, Function.num_branch_weights));
     Base = Data.array(Function.array);
-    Fuses = Optimized && !Flat.IR->hasOptNone();
     BaseCounter = 0;
     EntryStart = nullptr;
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
@@ -162,12 +164,12 @@ private:
       for (uint32_t Block : ArrayRef(Flat.LoopBlocks).slice(Tight.blocks_begin, Tight.blocks_end - Tight.blocks_begin))
         Made.add(Flat.Blocks[Block]);
     }
-    // In front of a loop in a loop there may be a block now.
-    for (const Turns &Counted : CountedTurns)
+    for (const Turns &Counted : CountedTurns) {
+      // In front of a loop in a loop there may be a block now.
       joinLoops(Counted.Before->getParent());
-    for (const Turns &Counted : CountedTurns)
       increment(Counted.Before, Counted.Counter, Counted.Number);
-    if (Fuses && Plan.reduces_strength && areLasting(Flat, Function))
+    }
+    if (ReducesStrength)
       reduceStrengthInFront(Flat);
     countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
@@ -228,7 +230,8 @@ private:
   static bool isCall(const FlatFunction &Flat, uint32_t Block, uint32_t Position) {
     const BbprofBlock &View = Flat.BlockViews[Block];
     ArrayRef<BbprofCall> Calls = ArrayRef(Flat.Calls).slice(View.calls_begin, View.calls_end - View.calls_begin);
-    return any_of(Calls, [&](const BbprofCall &Call) { return Call.position == Position; });
+    const BbprofCall *Found = partition_point(Calls, [&](const BbprofCall &Call) { return Call.position < Position; });
+    return Found != Calls.end() && Found->position == Position;
   }
 
   // Calls and terminators stay where they are; other instructions may be gone behind strength reduction.

@@ -33,7 +33,7 @@ void reduceStrength(const FlatFunction &Flat, FunctionAnalysisManager &FAM) {
   const LoopInfo &Loops = FAM.getResult<LoopAnalysis>(F);
   const DominatorTree &Dominators = FAM.getResult<DominatorTreeAnalysis>(F);
   // What is never executed is cut off from loops.
-  if (Loops.empty() || any_of(F, [&](const BasicBlock &Block) { return !Dominators.isReachableFromEntry(&Block); }))
+  if (any_of(F, [&](const BasicBlock &Block) { return !Dominators.isReachableFromEntry(&Block); }))
     return;
   SmallVector<Instruction *, 8> Reads = keepExits(Loops);
   createFunctionToLoopPassAdaptor(LoopStrengthReducePass()).run(F, FAM);

@@ -8,7 +8,7 @@ namespace bbprof {
 
 // LLVM's strength reduction, which code generation begins with, decides otherwise about a loop where a counter stands
 // on its way back: so it is done in front of counters, too. The view's blocks stay, with their calls; its edges lead
-// where they led, or to new blocks that lead on. Other instructions may be gone.
+// where they led, or to new blocks that lead on. Other instructions may be gone. For functions with loops.
 void reduceStrength(const FlatFunction &Flat, llvm::FunctionAnalysisManager &FAM);
 
 } // namespace bbprof
