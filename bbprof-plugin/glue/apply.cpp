@@ -7,11 +7,8 @@
 #include "own_counters.h"
 #include "path_register.h"
 #include "places.h"
-#include "strength_reduction.h"
 #include "unlock.h"
 
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -21,6 +18,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/ProfDataUtils.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
 
 using namespace llvm;
 
@@ -129,9 +127,7 @@ private:
     Flat.IR->addFnAttr(DoneAttribute);
     if (Function.num_sites == 0 && Function.num_path_steps == 0)
       return;
-    Fuses = Optimized && !Flat.IR->hasOptNone();
     // In front of everything else: later the analyses no longer know the function.
-    bool ReducesStrength = Fuses && Plan.reduces_strength && !FAM.getResult<LoopAnalysis>(*Flat.IR).empty() && areLasting(Flat, Function);
     SmallVector<Turns, 4> CountedTurns;
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
       if (const BbprofSite &Site = Function.sites[Position]; Site.place.kind == BBPROF_PLACE_LOOP) {
@@ -145,6 +141,7 @@ private:
       keepAcrossSetjmp(*Flat.IR);
     weighBranches(Flat, ArrayRef(Function.branch_weights, Function.num_branch_weights));
     Base = Data.array(Function.array);
+    Fuses = Optimized && !Flat.IR->hasOptNone();
     BaseCounter = 0;
     EntryStart = nullptr;
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
@@ -164,13 +161,11 @@ private:
       for (uint32_t Block : ArrayRef(Flat.LoopBlocks).slice(Tight.blocks_begin, Tight.blocks_end - Tight.blocks_begin))
         Made.add(Flat.Blocks[Block]);
     }
-    for (const Turns &Counted : CountedTurns) {
-      // In front of a loop in a loop there may be a block now.
+    // In front of a loop in a loop there may be a block now.
+    for (const Turns &Counted : CountedTurns)
       joinLoops(Counted.Before->getParent());
-      increment(Counted.Before, Counted.Counter, Counted.Number);
-    }
-    if (ReducesStrength)
-      reduceStrengthInFront(Flat);
+    if (Fuses && Plan.closes_loops)
+      closeLoops(*Flat.IR);
     countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {
@@ -182,6 +177,8 @@ private:
       else if (Site.place.kind == BBPROF_PLACE_LANDING)
         incrementAtLanding(Flat, Site);
     }
+    for (const Turns &Counted : CountedTurns)
+      increment(Counted.Before, Counted.Counter, Counted.Number);
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position)
       if (const BbprofSite &Site = Function.sites[Position]; Site.place.kind == BBPROF_PLACE_SPLIT)
         incrementSite(splitInLoop(Flat, Site.place)->getTerminator(), Site);
@@ -197,6 +194,14 @@ private:
     for (Instruction &I : instructions(F))
       if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp)
         Call->addFnAttr(Attribute::ReturnsTwice);
+  }
+
+  // A phi where a loop is left for each of its values that is used behind it (LLVM's loop-closed form, LCSSA): code
+  // generation then need not keep such a value in one register, inside the loop and behind it. For functions whose
+  // control flow may have changed since the analyses saw it.
+  void closeLoops(llvm::Function &F) {
+    FAM.invalidate(F, PreservedAnalyses::none());
+    LCSSAPass().run(F, FAM);
   }
 
   // Splitting an edge keeps its slot, and so the slot's weight.
@@ -227,51 +232,6 @@ private:
     return Middle;
   }
 
-  static bool isCall(const FlatFunction &Flat, uint32_t Block, uint32_t Position) {
-    const BbprofBlock &View = Flat.BlockViews[Block];
-    ArrayRef<BbprofCall> Calls = ArrayRef(Flat.Calls).slice(View.calls_begin, View.calls_end - View.calls_begin);
-    const BbprofCall *Found = partition_point(Calls, [&](const BbprofCall &Call) { return Call.position < Position; });
-    return Found != Calls.end() && Found->position == Position;
-  }
-
-  // Calls and terminators stay where they are; other instructions may be gone behind strength reduction.
-  static bool isLasting(const FlatFunction &Flat, const BbprofPlace &Place) {
-    const BbprofBlock &View = Flat.BlockViews[Place.block];
-    return Place.kind != BBPROF_PLACE_BEFORE || Place.position == 0 || isCall(Flat, Place.block, Place.position) ||
-           isCall(Flat, Place.block, Place.position - 1) || View.instructions_begin + Place.position + 1 == View.instructions_end;
-  }
-
-  static bool areLasting(const FlatFunction &Flat, const BbprofFunctionPlan &Function) {
-    auto Lasts = [&](const auto &Counted) { return isLasting(Flat, Counted.place); };
-    return all_of(ArrayRef(Function.sites, Function.num_sites), Lasts) && all_of(ArrayRef(Function.path_steps, Function.num_path_steps), Lasts);
-  }
-
-  // As in the plain build; what it puts into tight loops is a part of them.
-  void reduceStrengthInFront(FlatFunction &Flat) {
-    SmallPtrSet<const BasicBlock *, 32> Before;
-    for (const BasicBlock &Block : *Flat.IR)
-      Before.insert(&Block);
-    reduceStrength(Flat, FAM);
-    // What stood behind the base may be gone.
-    if (EntryStart)
-      EntryStart = cast<Instruction>(Base)->getNextNode();
-    SmallVector<BasicBlock *, 8> Made;
-    for (BasicBlock &Block : *Flat.IR)
-      if (!Before.contains(&Block))
-        Made.push_back(&Block);
-    for (LoopRegisters &Tight : TightLoops) {
-      auto IsOfLoop = [&](const BasicBlock *Block) { return Tight.contains(Block); };
-      for (bool Grew = true; Grew;) {
-        Grew = false;
-        for (BasicBlock *Block : Made)
-          if (!Tight.contains(Block) && all_of(predecessors(Block), IsOfLoop) && all_of(successors(Block), IsOfLoop)) {
-            Tight.add(Block);
-            Grew = true;
-          }
-      }
-    }
-  }
-
   // What was put between blocks of a loop is one of them.
   void joinLoops(BasicBlock *Middle) {
     const BasicBlock *From = Middle->getUniquePredecessor(), *To = Middle->getSingleSuccessor();
@@ -282,11 +242,8 @@ private:
 
   Instruction *before(FlatFunction &Flat, const BbprofPlace &Place) {
     BasicBlock *Block = Flat.Blocks[Place.block];
-    if (Place.position != 0) {
-      Instruction *const *At = &Flat.Instructions[Flat.BlockViews[Place.block].instructions_begin + Place.position];
-      bool IsBehindCall = !isCall(Flat, Place.block, Place.position) && isCall(Flat, Place.block, Place.position - 1);
-      return IsBehindCall ? const_cast<Instruction *>(nextCounted(*At[-1])) : At[0];
-    }
+    if (Place.position != 0)
+      return Flat.Instructions[Flat.BlockViews[Place.block].instructions_begin + Place.position];
     if (Place.block == 0)
       return EntryStart ? EntryStart : &*Block->getFirstNonPHIOrDbgOrAlloca();
     return behindDecided(&*Block->getFirstInsertionPt());

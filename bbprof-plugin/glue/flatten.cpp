@@ -110,7 +110,7 @@ static bool isMark(const Instruction &I) {
 
 static bool isCounted(const Instruction &I) { return !isa<DbgInfoIntrinsic>(I) && !isa<PseudoProbeInst>(I); }
 
-const Instruction *nextCounted(const Instruction &I) {
+static const Instruction *nextCounted(const Instruction &I) {
   const Instruction *Next = I.getNextNode();
   while (Next && !isCounted(*Next))
     Next = Next->getNextNode();

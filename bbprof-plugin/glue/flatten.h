@@ -42,9 +42,6 @@ struct FlatFunction {
 // Whether the call may end its function: exit, throw, longjmp.
 bool mayVanish(const llvm::CallBase &Call);
 
-// The next instruction that the view has, in the same block.
-const llvm::Instruction *nextCounted(const llvm::Instruction &I);
-
 class InstructionTexts;
 
 // Linker symbols of functions whose debug information has none, as line tables of C++ do

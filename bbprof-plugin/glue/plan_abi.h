@@ -229,7 +229,7 @@ enum BbprofStorage { BBPROF_STORAGE_TLS = 0, BBPROF_STORAGE_DELTA = 1, BBPROF_ST
 typedef struct BbprofModulePlan {
   BbprofText error; /* empty = success */
   uint32_t storage;
-  uint32_t reduces_strength; /* 1: loops get the variables that they have without counters, in front of counters */
+  uint32_t closes_loops; /* 1: values that leave loops get phis there */
   BbprofText marker_symbol;
   BbprofText manifest;
   const BbprofArray *arrays;

@@ -98,7 +98,7 @@ struct FunctionPlanOut {
 pub struct ModulePlanOut {
     error: Text,
     storage: u32,
-    reduces_strength: u32,
+    closes_loops: u32,
     marker_symbol: Text,
     manifest: Text,
     arrays: *const ArrayOut,
@@ -284,7 +284,7 @@ fn export(plan: Result<ModulePlan, String>) -> ModulePlanOut {
     let mut out = ModulePlanOut {
         error: empty,
         storage: 0,
-        reduces_strength: 0,
+        closes_loops: 0,
         marker_symbol: empty,
         manifest: empty,
         arrays: std::ptr::null(),
@@ -318,7 +318,7 @@ fn export(plan: Result<ModulePlan, String>) -> ModulePlanOut {
                 })
                 .collect();
             out.storage = plan.storage as u32;
-            out.reduces_strength = u32::from(plan.reduces_strength);
+            out.closes_loops = u32::from(plan.closes_loops);
             out.marker_symbol = as_text(plan.marker_symbol.as_bytes());
             out.manifest = as_text(&plan.manifest);
         }

@@ -42,8 +42,8 @@ pub(crate) struct Without {
     pub loops: bool,
     /// Registers in the addresses of counters in tight loops.
     pub bases: bool,
-    /// Strength reduction in front of counters.
-    pub strength: bool,
+    /// Phis for values that leave loops.
+    pub closing: bool,
 }
 
 /// Parts of the placement that have to be asked for.
@@ -158,8 +158,8 @@ impl Options {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
             }
             "without" => {
-                let Without { costs, loops, bases, strength } = &mut self.without;
-                *one_of(key, value, [("costs", costs), ("loops", loops), ("bases", bases), ("strength", strength)])? = true;
+                let Without { costs, loops, bases, closing } = &mut self.without;
+                *one_of(key, value, [("costs", costs), ("loops", loops), ("bases", bases), ("closing", closing)])? = true;
             }
             "with" => {
                 let With { registers, branches } = &mut self.with;

@@ -21,8 +21,8 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(crate) struct ModulePlan {
     pub storage: Storage,
-    /// Loops get the variables that they have without counters, in front of counters.
-    pub reduces_strength: bool,
+    /// Values that leave loops get phis there.
+    pub closes_loops: bool,
     pub marker_symbol: String,
     pub manifest: Vec<u8>,
     /// Symbol and number of counters of each array; the first is the module's own.
@@ -216,8 +216,8 @@ impl ModulePlanner<'_> {
         let header = Manifest::read(&manifest).map_err(|e| format!("the manifest just written cannot be read: {e}"))?.header;
         let arrays = header.arrays.iter().map(|array| (names::counter_array_symbol(array.name), array.len)).collect();
         let marker_symbol = names::marker_symbol(header.module_id);
-        let reduces_strength = !options.without.strength;
-        Ok(ModulePlan { storage, reduces_strength, marker_symbol, manifest, arrays, functions })
+        let closes_loops = !options.without.closing;
+        Ok(ModulePlan { storage, closes_loops, marker_symbol, manifest, arrays, functions })
     }
 }
 

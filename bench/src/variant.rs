@@ -99,27 +99,23 @@ impl Variant {
                 &["bbprof", "build", "--deps=all", "--counters=paths", "--path-limit=100000000"],
             ),
             // What each part of the placement gains: every block, patterns, a tree, with the price of splits, with loops, with
-            // base registers, with strength reduction in front of counters (that is bbprof), with an earlier profile; and with
+            // base registers, with loop-closed form (that is bbprof), with an earlier profile; and with
             // the counters of tight loops in registers.
-            ours(
-                "bbprof without strength",
-                &["--bbprof-without=strength"],
-                &["bbprof", "build", "--deps=all", "--without=strength"],
-            ),
+            ours("bbprof without closing", &["--bbprof-without=closing"], &["bbprof", "build", "--deps=all", "--without=closing"]),
             ours(
                 "bbprof without bases",
-                &["--bbprof-without=strength", "--bbprof-without=bases"],
-                &["bbprof", "build", "--deps=all", "--without=strength", "--without=bases"],
+                &["--bbprof-without=closing", "--bbprof-without=bases"],
+                &["bbprof", "build", "--deps=all", "--without=closing", "--without=bases"],
             ),
             ours(
                 "bbprof without loops",
-                &["--bbprof-without=strength", "--bbprof-without=bases", "--bbprof-without=loops"],
-                &["bbprof", "build", "--deps=all", "--without=strength", "--without=bases", "--without=loops"],
+                &["--bbprof-without=closing", "--bbprof-without=bases", "--bbprof-without=loops"],
+                &["bbprof", "build", "--deps=all", "--without=closing", "--without=bases", "--without=loops"],
             ),
             ours(
                 "bbprof tree",
-                &["--bbprof-without=strength", "--bbprof-without=bases", "--bbprof-without=loops", "--bbprof-without=costs"],
-                &["bbprof", "build", "--deps=all", "--without=strength", "--without=bases", "--without=loops", "--without=costs"],
+                &["--bbprof-without=closing", "--bbprof-without=bases", "--bbprof-without=loops", "--bbprof-without=costs"],
+                &["bbprof", "build", "--deps=all", "--without=closing", "--without=bases", "--without=loops", "--without=costs"],
             ),
             ours("bbprof registers", &["--bbprof-with=registers"], &["bbprof", "build", "--deps=all", "--with=registers"]),
             ours("bbprof patterns", &["--bbprof-counters=patterns"], &["bbprof", "build", "--deps=all", "--counters=patterns"]),

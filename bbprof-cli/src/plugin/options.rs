@@ -90,8 +90,8 @@ pub(crate) enum Part {
     Loops,
     /// A base register in the addresses of counters in tight loops, with which some processors increment them faster.
     Bases,
-    /// Strength reduction in front of counters: without it, loops get other variables than in the plain build.
-    Strength,
+    /// Phis for values that leave loops, which spare code generation to keep them in one register on both sides.
+    Closing,
 }
 
 /// A part of the placement that has to be asked for.

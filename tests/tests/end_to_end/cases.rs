@@ -203,7 +203,7 @@ fn unwind_edges_to_one_landing_pad_get_pads_of_their_own_that_meet_at_once() {
 
 #[test]
 fn parts_of_the_placement_can_be_left_away() {
-    for part in ["costs", "loops", "bases", "strength"] {
+    for part in ["costs", "loops", "bases", "closing"] {
         Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
     }
 }
@@ -223,7 +223,7 @@ fn loops_keep_their_variables() {
         let assembly = Run::new(tool("bbprof-cc")).args(["-O2", "-S", "-o", "-"]).args(options).arg(&source).ok().text();
         assembly.lines().filter(|line| line.starts_with("\t") && !line.starts_with("\t.") && !line.contains("%fs:")).count()
     };
-    assert!(instructions_beside_counters(&[]) < instructions_beside_counters(&["--bbprof-without=strength"]));
+    assert!(instructions_beside_counters(&[]) < instructions_beside_counters(&["--bbprof-without=closing"]));
 }
 
 /// What follows from a comparison compares the same again: as in plain code, it is done once.
