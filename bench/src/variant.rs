@@ -99,8 +99,8 @@ impl Variant {
                 &["bbprof", "build", "--deps=all", "--counters=paths", "--path-limit=100000000"],
             ),
             // What each part of the placement gains: every block, patterns, a tree, with the price of splits, with loops, with
-            // base registers, with loop-closed form (that is bbprof), with an earlier profile; and with
-            // the counters of tight loops in registers.
+            // base registers, with loops closed (that is bbprof), with an earlier profile; and with the counters of tight loops
+            // in registers.
             ours("bbprof without closing", &["--bbprof-without=closing"], &["bbprof", "build", "--deps=all", "--without=closing"]),
             ours(
                 "bbprof without bases",
