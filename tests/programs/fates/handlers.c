@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <threads.h>
+#include <ucontext.h>
 
 /* Handlers of the program's own. */
 static sigjmp_buf recovery;
@@ -110,12 +111,13 @@ OUT_OF_LINE void strike(int number) {
   TALLY(strike);
   _exit(15);
 }
+/* By the time that the process itself has run: on a busy machine, others may run before it comes to the loop. */
 static void strike_soon(void) {
-  struct itimerval soon = {{0, 0}, {0, 3000}};
-  setitimer(ITIMER_REAL, &soon, NULL);
+  struct itimerval soon = {{0, 0}, {0, 5000}};
+  setitimer(ITIMER_VIRTUAL, &soon, NULL);
 }
 void end_interrupted_loop(void) {
-  signal(SIGALRM, strike);
+  signal(SIGVTALRM, strike);
   strike_soon();
   spin();
 }
@@ -133,7 +135,7 @@ static void time_out(void) {
   }
 }
 void end_timed_out(void) {
-  signal(SIGALRM, give_up);
+  signal(SIGVTALRM, give_up);
   time_out();
   exit(16);
 }
@@ -142,9 +144,32 @@ void end_timed_out_elsewhere(void) {
   stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
   sigaltstack(&stack, NULL);
   struct sigaction action = {.sa_handler = give_up, .sa_flags = SA_ONSTACK | SA_NODEFER};
-  sigaction(SIGALRM, &action, NULL);
+  sigaction(SIGVTALRM, &action, NULL);
   time_out();
   exit(17);
+}
+/* In the system call that sets the timer, which LLVM trusts to return: what comes behind it was not executed. */
+static void give_up_in_a_call(int number, siginfo_t *information, void *context) {
+  static const unsigned char system_call[] = {0x0f, 0x05};
+  const char *instruction = (const char *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+  (void)information;
+  if (memcmp(instruction - sizeof system_call, system_call, sizeof system_call) != 0)
+    return;
+  signal(number, SIG_IGN);
+  siglongjmp(recovery, 5);
+}
+OUT_OF_LINE void set_timer_and_work(void) {
+  struct itimerval at_once = {{0, 0}, {0, 1}};
+  setitimer(ITIMER_REAL, &at_once, NULL);
+  even(1);
+}
+void end_timed_out_at_once(void) {
+  struct sigaction action = {.sa_sigaction = give_up_in_a_call, .sa_flags = SA_SIGINFO};
+  sigaction(SIGALRM, &action, NULL);
+  if (sigsetjmp(recovery, 1) == 0)
+    for (;;)
+      set_timer_and_work();
+  exit(19);
 }
 /* A handler that came back leaves its frame behind; a jump over that is none out of a handler. */
 static volatile sig_atomic_t struck;
@@ -158,10 +183,9 @@ OUT_OF_LINE void jump_over_remains(void) {
   siglongjmp(recovery, room[sink % sizeof room]);
 }
 void end_jumped_over_remains(void) {
-  signal(SIGALRM, come_back);
+  signal(SIGVTALRM, come_back);
   /* The first time finds the function, which may take what remains. */
   for (volatile unsigned i = 0; i < 2; i++) {
-    /* Before the timer runs: on a busy machine it may strike right away. */
     struck = 0;
     strike_soon();
     while (!struck)
@@ -219,7 +243,7 @@ void end_interrupted_beneath_another(void) {
   sigaltstack(&stack, NULL);
   struct sigaction action = {.sa_handler = strike, .sa_flags = SA_ONSTACK};
   sigaction(SIGUSR1, &action, NULL);
-  signal(SIGALRM, pass_on);
+  signal(SIGVTALRM, pass_on);
   strike_soon();
   spin();
 }

@@ -124,6 +124,7 @@ pub(crate) const ENDS: &[Scenario] = &[
     .interrupts("spin"),
     scenario("end_timed_out_elsewhere", 17, &["exit 17 | 3 signal handlers (or cancellations) interrupted other code"])
         .interrupts("spin"),
+    scenario("end_timed_out_at_once", 19, &["exit 19"]),
     scenario("end_jumped_over_remains", 18, &["exit 18"]),
     scenario("thread_ended_in_handler", 0, &["exit 0 | a signal handler (or cancellation) interrupted other code"])
         .interrupts("spin"),
