@@ -29,7 +29,13 @@ pub(crate) struct Built {
     pub(crate) executable: PathBuf,
     /// What compiling cost; of a Rust program: of all programs of its package and what they depend on, with linking.
     pub(crate) compile: Cost,
-    relink: Option<Vec<PathBuf>>,
+    relink: Option<Relink>,
+}
+
+/// What a program was linked from, and the options for the compiler that its objects had beside the variant's own.
+struct Relink {
+    objects: Vec<PathBuf>,
+    more: Vec<String>,
 }
 
 impl Builder {
@@ -140,8 +146,8 @@ impl Builder {
 impl Built {
     /// Links once more. `None` for programs that cargo links.
     pub(crate) fn link(&self, variant: &Variant, source: &Source, place: &Path) -> Result<Option<Cost>> {
-        let (Some(objects), Source::Files(program), Some(build)) = (&self.relink, source, &variant.c) else { return Ok(None) };
-        Ok(Some(timed(&mut link_command(build, program, objects, place))?.expect_success()?))
+        let (Some(relink), Source::Files(program), Some(build)) = (&self.relink, source, &variant.c) else { return Ok(None) };
+        Ok(Some(timed(&mut link_command(build, program, relink, place))?.expect_success()?))
     }
 }
 
@@ -187,16 +193,18 @@ fn compile(build: &CBuild, program: &CProgram, more: &[String], place: &Path) ->
 /// `None` where a peer lacks its runtime.
 fn built_from_files(build: &CBuild, program: &CProgram, more: &[String], place: &Path) -> Result<Option<Built>> {
     let (compile, objects) = compile(build, program, more, place)?;
-    let link = timed(&mut link_command(build, program, &objects, place))?;
+    let relink = Relink { objects, more: more.to_vec() };
+    let link = timed(&mut link_command(build, program, &relink, place))?;
     if !link.status.success() && build.may_lack_runtime {
         return Ok(None);
     }
     link.expect_success()?;
-    Ok(Some(Built { executable: place.join(program.name), compile, relink: Some(objects) }))
+    Ok(Some(Built { executable: place.join(program.name), compile, relink: Some(relink) }))
 }
 
-fn link_command(build: &CBuild, program: &CProgram, objects: &[PathBuf], place: &Path) -> Command {
+fn link_command(build: &CBuild, program: &CProgram, relink: &Relink, place: &Path) -> Command {
     let mut command = Command::new(&build.compiler);
-    command.current_dir(place).arg("-o").arg(place.join(program.name)).args(build.options).args(objects).args(&program.libraries);
+    command.current_dir(place).arg("-o").arg(place.join(program.name)).args(build.options).args(&relink.more);
+    command.args(&relink.objects).args(&program.libraries);
     command
 }
