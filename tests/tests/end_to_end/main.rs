@@ -3,6 +3,7 @@
 
 mod allocators;
 mod bad_input;
+mod bench;
 mod build_systems;
 mod cases;
 mod cost;
