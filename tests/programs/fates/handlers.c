@@ -200,19 +200,18 @@ static void end_this_thread(int number) {
   (void)number;
   pthread_exit(NULL);
 }
-static volatile sig_atomic_t spins;
 static void *thread_that_spins(void *at_once) {
   if (at_once != NULL)
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-  spins = 1;
   spin();
   return NULL;
 }
+/* It is in its loop where `sink` changes: nobody else does that meanwhile. */
 static pthread_t spinning(const pthread_attr_t *attributes, void *at_once) {
+  unsigned long before = sink;
   pthread_t thread = start_with(attributes, thread_that_spins, at_once);
-  while (!spins)
+  while (sink == before)
     ;
-  usleep(3000);
   return thread;
 }
 void thread_ended_in_handler(void) {

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <aio.h>
+#include <ctype.h>
 #include <dirent.h>
 #include <poll.h>
 #include <sched.h>
@@ -183,22 +184,33 @@ static void *thread_that_sleeps(void *unused) {
   sleep(3600);
   return unused;
 }
-/* Until this many other threads read, poll, pause or sleep, as /proc tells. */
-static void until_waiting(int expected) {
-  for (int waiting = 0; waiting < expected; sched_yield()) {
-    DIR *tasks = opendir("/proc/self/task");
-    waiting = 0;
-    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
-      char path[300], state[16] = "";
-      snprintf(path, sizeof path, "/proc/self/task/%s/syscall", task->d_name);
-      int file = open(path, O_RDONLY);
-      (void)!read(file, state, sizeof state - 1);
-      close(file);
-      if (atoi(task->d_name) != 0 && atoi(task->d_name) != getpid())
-        waiting += strncmp(state, "0 ", 2) == 0 || strncmp(state, "7 ", 2) == 0 || strncmp(state, "34 ", 3) == 0 || strncmp(state, "230 ", 4) == 0;
-    }
-    closedir(tasks);
+/* How many other threads there are, and how many of them wait in one of these system calls, as /proc tells. */
+struct others {
+  int all, waiting;
+};
+static struct others others_waiting(const int *calls, size_t num_calls) {
+  struct others found = {0, 0};
+  DIR *tasks = opendir("/proc/self/task");
+  for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+    char path[300], state[16] = "";
+    if (atoi(task->d_name) == 0 || atoi(task->d_name) == getpid())
+      continue;
+    snprintf(path, sizeof path, "/proc/self/task/%s/syscall", task->d_name);
+    int file = open(path, O_RDONLY);
+    (void)!read(file, state, sizeof state - 1);
+    close(file);
+    found.all++;
+    for (size_t i = 0; i < num_calls; i++)
+      found.waiting += isdigit((unsigned char)state[0]) && atoi(state) == calls[i];
   }
+  closedir(tasks);
+  return found;
+}
+/* Until this many other threads read, poll, pause or sleep. */
+static void until_waiting(int expected) {
+  static const int calls[] = {SYS_read, SYS_poll, SYS_pause, SYS_clock_nanosleep};
+  while (others_waiting(calls, 4).waiting < expected)
+    sched_yield();
 }
 /* They wait for the world, and may come back before the end. */
 void threads_wait(void) {
@@ -284,8 +296,10 @@ OUT_OF_LINE void notified(union sigval value) {
 static void await_notified(unsigned number) {
   while (__atomic_load_n(&num_notified, __ATOMIC_ACQUIRE) < number)
     usleep(500);
-  /* The thread that notified may still be on its way out. */
-  usleep(20000);
+  /* The thread that notified may still be on its way out; the one that libc keeps waits again. */
+  static const int calls[] = {SYS_rt_sigtimedwait, SYS_futex};
+  for (struct others found = {0, 0}; found.all != 1 || found.waiting != 1; found = others_waiting(calls, 2))
+    sched_yield();
 }
 void timer_threads(void) {
   struct sigevent event;

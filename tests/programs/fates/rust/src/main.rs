@@ -126,15 +126,17 @@ fn detached() {
             std::thread::sleep(Duration::from_secs(1000));
         }
     });
-    while truth_says_no_thread() {
+    while !another_sleeps() {
         std::thread::yield_now();
     }
 }
 
-/// Whether the thread has not yet begun; its work ends long before the process does.
-fn truth_says_no_thread() -> bool {
-    std::thread::sleep(Duration::from_millis(30));
-    false
+/// Whether a thread waits in `clock_nanosleep`, as /proc tells.
+fn another_sleeps() -> bool {
+    let sleeps = |task: std::fs::DirEntry| {
+        std::fs::read_to_string(task.path().join("syscall")).is_ok_and(|call| call.starts_with("230 "))
+    };
+    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.flatten().any(sleeps))
 }
 
 fn main() {
