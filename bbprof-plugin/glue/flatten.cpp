@@ -133,17 +133,10 @@ static bool isTrustedAllocator(const CallBase &Call) {
          Name.contains("__rust_no_alloc_shim_is_unstable");
 }
 
-// LLVM trusts these functions of C to return (inferNonMandatoryLibFuncAttrs), though they make system calls, out of which a signal
-// handler may jump. So do allocators; those the runtime knows by their calls.
-static bool makesSystemCalls(const CallBase &Call) {
-  const Function *Callee = Call.getCalledFunction();
-  return Callee && Callee->isDeclaration() && (Callee->getName() == "setitimer" || Callee->getName() == "mktime");
-}
-
 bool mayVanish(const CallBase &Call) {
   if (const auto *Asm = dyn_cast<InlineAsm>(Call.getCalledOperand()))
     return Asm->hasSideEffects() && !Asm->getAsmString().empty();
-  if (returnsTwice(Call) || makesSystemCalls(Call))
+  if (returnsTwice(Call))
     return true;
   return !(Call.doesNotThrow() && Call.hasFnAttr(Attribute::WillReturn)) && !isTrustedAllocator(Call);
 }

@@ -11,6 +11,7 @@
 #include "flatten.h"
 #include "module_data.h"
 #include "own_lines.h"
+#include "returns.h"
 #include "unasked.h"
 #include "unlock.h"
 
@@ -93,6 +94,7 @@ public:
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
     bbprof::dropOwnScripts(M);
     bbprof::shareAgain(M);
+    bbprof::doubtReturns(M);
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     bbprof::FlatModule Flat(M, FAM, *Noted, *Tagged, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
     if (Flat.numFunctions() != 0)
