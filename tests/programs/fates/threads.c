@@ -298,8 +298,10 @@ static void await_notified(unsigned number) {
     usleep(500);
   /* The thread that notified may still be on its way out; the one that libc keeps waits again. */
   static const int calls[] = {SYS_rt_sigtimedwait, SYS_futex};
-  for (struct others found = {0, 0}; found.all != 1 || found.waiting != 1; found = others_waiting(calls, 2))
-    sched_yield();
+  struct others found;
+  do
+    found = others_waiting(calls, 2);
+  while (found.all > 1 || found.waiting != found.all);
 }
 void timer_threads(void) {
   struct sigevent event;

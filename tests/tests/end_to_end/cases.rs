@@ -244,3 +244,22 @@ fn counters_stand_behind_what_needs_the_flags() {
     };
     assert_eq!(comparisons(&tool("bbprof-cc"), &[]), comparisons("clang-22".as_ref(), &[]));
 }
+
+/// LLVM trusts `mktime` to return, and so what calls it; but out of its system calls a signal handler may jump.
+#[test]
+fn calls_that_make_system_calls_end_their_node() {
+    let sandbox = Sandbox::new("system-calls");
+    let text = "#include <time.h>
+        volatile long sink;
+        __attribute__((noinline)) static long seconds(struct tm *time) { return mktime(time) + sink; }
+        long twice(struct tm *time) { long first = seconds(time); sink = first; return first; }";
+    let (source, object) = (sandbox.write("calls.c", text), sandbox.join("calls.o"));
+    Run::new(tool("bbprof-cc")).args(["-O2", "-c", "-o"]).arg(&object).arg(&source).ok();
+    let dump = Run::new(tool("bbprof")).args(["dump", "--full"]).arg(&object).ok().text();
+    for function in ["seconds", "twice"] {
+        let nodes = dump
+            .split_once(&format!("function {function} "))
+            .and_then(|(_, rest)| rest.lines().find(|line| line.contains(" nodes, ")));
+        assert!(nodes.is_some_and(|line| line.contains("1 blocks, 2 nodes, ")), "{function}: {nodes:?}\n{dump}");
+    }
+}
