@@ -13,7 +13,7 @@ use crate::config::Settings;
 use crate::exit::require;
 use crate::installation::Installation;
 use crate::messages::tell;
-use crate::plugin::{CALLED_CLANG, PluginOptions, Storage};
+use crate::plugin::{CALLED_CLANG, Plugin, PluginOptions, Storage};
 use crate::roles::Language;
 use crate::shim;
 use crate::tools::ToolSettings;
@@ -23,6 +23,7 @@ use arguments::Arguments;
 pub(crate) use linker::program_named;
 pub(crate) use pinned::chosen;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -67,7 +68,8 @@ pub(crate) fn run(language: Language, argv: &[OsString]) -> Result<u8> {
                 arguments.options.refuse_idle(&asked, "--bbprof-")?;
             }
             let pinned = pinned::clang_and_plugin(language, &arguments.options, arguments.is_plain)?;
-            (Installation::find()?, pinned.clang, arguments.plugin.clone().or(pinned.plugin))
+            let named = |plugin: Plugin| Plugin { path: arguments.plugin.clone().unwrap_or(plugin.path), ..plugin };
+            (Installation::find()?, pinned.clang, pinned.plugin.map(named))
         }
     };
     let mut command = Command::new(&clang);
@@ -94,7 +96,7 @@ const LEAVES_PASSES_OUT: [&str; 2] = ["-disable-llvm-passes", "-disable-llvm-opt
 fn instrument(
     command: &mut Command,
     clang: &Path,
-    plugin: &Path,
+    plugin: &Plugin,
     arguments: Arguments,
     installation: &Installation,
     is_of_cargo: bool,
@@ -109,11 +111,15 @@ fn instrument(
     }
     command.arg("--start-no-unused-arguments");
     let mut pass = OsString::from("-fpass-plugin=");
-    pass.push(plugin);
+    pass.push(&plugin.path);
     command.arg(pass);
     if !arguments.is_assembly {
         // Lines do not change code, and the plugin takes these away again. The user's own -g options follow and win.
         command.arg("-gline-directives-only");
+        // Where debuggers stop is nothing to us.
+        if plugin.major >= 22 && !arguments.words.iter().any(|word| word.as_bytes().starts_with(b"-g")) {
+            command.arg("-gno-key-instructions");
+        }
     }
     let mut linker = None;
     if arguments.links {

@@ -109,7 +109,7 @@ fn rust(installation: &Installation, options: &PluginOptions, variables: &mut Ve
     }
     let rustc = Rustc::inspect(&program)?;
     let bootstrap = rustc.bootstrap_options(&program)?;
-    let plugin = plugin_with_options(installation, rustc.llvm, options, say)?;
+    let plugin = plugin_with_options(installation, rustc.llvm, options, say)?.path;
     refuse_odd_paths(&plugin)?;
     let flags = config.rustflags(&rustc.host).context("rustflags in cargo's configuration")?;
     let mut flags: Vec<String> = flags.map(|flags| flags.flags).unwrap_or_default();
@@ -144,7 +144,7 @@ fn rust_flags(flags: &[String], is_encoded: bool) -> (&'static str, String) {
 fn c(installation: &Installation, options: &PluginOptions, variables: &mut Vec<(&'static str, String)>) -> Result<()> {
     let chosen = std::env::var_os("BBPROF_CC").filter(|cc| !cc.is_empty());
     let clang = Clang::find(chosen.as_deref(), false)?;
-    let plugin = plugin_with_options(installation, clang.major, options, say)?;
+    let plugin = plugin_with_options(installation, clang.major, options, say)?.path;
     let folder = linkers(installation, &clang.path)?;
     let bin = installation.root.join("bin");
     for path in [&bin, &plugin, &folder] {

@@ -19,16 +19,24 @@ use crate::cache;
 use crate::exit::require;
 use crate::installation::Installation;
 use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The plugin for this LLVM major with these options, as the path to hand to the compiler. `say` gets one line if the plugin
+/// A plugin with its options: the path to hand to the compiler, and the major version of LLVM that it is for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Plugin {
+    pub path: PathBuf,
+    pub major: u32,
+}
+
+/// The plugin for this LLVM major with these options. `say` gets one line if the plugin
 /// must be compiled first.
 pub(crate) fn plugin_with_options(
     installation: &Installation,
     major: u32,
     options: &PluginOptions,
     say: impl Fn(&str),
-) -> Result<PathBuf> {
+) -> Result<Plugin> {
     let plugin = ensure_plugin(installation, &Llvm::find(major)?, say)?;
     let text = options.text();
     let folder = plugin.parent().context("the plugin lies in a folder")?.join(cache::name_of([&*text]));
@@ -37,7 +45,7 @@ pub(crate) fn plugin_with_options(
         std::fs::write(folder.join("options"), &text)?;
         Ok(())
     })?;
-    Ok(folder.join("bbprof.so"))
+    Ok(Plugin { path: folder.join("bbprof.so"), major })
 }
 
 /// rustc parts the list behind `-Zllvm-plugins` at spaces, and what cargo hands on is text.

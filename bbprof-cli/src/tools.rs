@@ -6,6 +6,7 @@
 
 use crate::cache;
 use crate::installation::Installation;
+use crate::plugin::Plugin;
 use crate::roles::RUSTC_WRAPPER;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -45,7 +46,7 @@ pub(crate) struct ToolSettings {
 /// What instruments the C and C++ parts of crates.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CTools {
-    pub plugin: PathBuf,
+    pub plugin: Plugin,
     pub clang: PathBuf,
     /// Absent when there is a clang, but no clang++.
     pub clangxx: Option<PathBuf>,

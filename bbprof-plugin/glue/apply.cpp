@@ -292,6 +292,9 @@ private:
     Builder.SetCurrentDebugLocation(DebugLoc());
     if (!Amount)
       Amount = ConstantInt::get(Word, 1);
+    // A loop may be known to turn once.
+    if (const auto *Known = dyn_cast<ConstantInt>(Amount); Known && Known->isZero())
+      return;
     Value *Address = Builder.CreateInBoundsGEP(Word, Base, Counter);
     if (Zero)
       Address = Builder.CreatePtrAdd(Address, Zero);

@@ -71,12 +71,18 @@ SmallVector<Instruction *, 2> LoopRegisters::entries() const {
   return Found;
 }
 
+// Processors know that an exclusive or with itself makes a zero, and do not wait for it.
+// After a move of a zero the first turns are slow (Zen 5).
+static InlineAsm *makingZero(IntegerType *Word) {
+  return InlineAsm::get(FunctionType::get(Word, false), "xorl ${0:k}, ${0:k}", "=r,~{flags}", false);
+}
+
+bool LoopRegisters::isZero(const CallInst &Call) {
+  return Call.isInlineAsm() && Call.getCalledOperand() == makingZero(Type::getInt64Ty(Call.getContext()));
+}
+
 void LoopRegisters::makeZero(Instruction *Before) const {
-  // Processors know that an exclusive or with itself makes a zero, and do not wait for it.
-  // After a move of a zero the first turns are slow (Zen 5).
-  auto *Signature = FunctionType::get(Word, false);
-  InlineAsm *Code = InlineAsm::get(Signature, "xorl ${0:k}, ${0:k}", "=r,~{flags}", false);
-  auto *Made = CallInst::Create(Signature, Code, "", Before->getIterator());
+  auto *Made = CallInst::Create(makingZero(Word), "", Before->getIterator());
   Made->setDoesNotThrow();
   new StoreInst(Made, Zero, Before->getIterator());
 }

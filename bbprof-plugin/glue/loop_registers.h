@@ -31,6 +31,8 @@ public:
   void count(llvm::Instruction *Before, uint32_t Counter);
   // A zero that code generation does not know for one, for an address in the loop; null where addresses have registers anyway.
   llvm::Value *zero(llvm::Instruction *Before);
+  // Whether this call makes that zero.
+  static bool isZero(const llvm::CallInst &Call);
   // Zeroes in front of the loop; behind it, Flush(Before, Counter, Number) adds.
   void close(llvm::function_ref<void(llvm::Instruction *, uint32_t, llvm::Value *)> Flush);
   // Makes registers of the variables of all these loops of one function, which are closed.

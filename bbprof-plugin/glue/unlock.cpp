@@ -1,6 +1,7 @@
 // See unlock.h.
 #include "unlock.h"
 #include "llvm_compat.h"
+#include "stand_ins.h"
 
 #include "llvm/TargetParser/Triple.h"
 
@@ -12,6 +13,7 @@
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/Target/RegisterTargetPassConfigCallback.h"
 #endif
 
@@ -37,51 +39,63 @@ public:
     MachineFunctionPass::getAnalysisUsage(Usage);
   }
 
-  bool runOnMachineFunction(MachineFunction &MF) override {
+  bool doInitialization(Module &M) override {
+    MachineFunctionPass::doInitialization(M);
     // Most modules have none.
     SmallVector<StringRef, 8> Scopes;
-    MF.getFunction().getContext().getSyncScopeNames(Scopes);
-    auto Scope = static_cast<SyncScope::ID>(find(Scopes, OneInstruction) - Scopes.begin());
-    if (Scope == Scopes.size())
+    M.getContext().getSyncScopeNames(Scopes);
+    auto Known = find(Scopes, OneInstruction);
+    if (Known == Scopes.end() || !canUnlock(Triple(M.getTargetTriple())))
+      return false;
+    Scope = static_cast<SyncScope::ID>(Known - Scopes.begin());
+    Numbers.put(M, *Scope);
+    return true;
+  }
+
+  bool runOnMachineFunction(MachineFunction &MF) override {
+    if (!Scope)
       return false;
     const TargetInstrInfo &Instructions = *MF.getSubtarget().getInstrInfo();
     bool Changed = false;
     for (MachineBasicBlock &Block : MF)
-      for (MachineInstr &I : Block)
-        if (any_of(I.memoperands(), [&](const MachineMemOperand *Operand) { return Operand->isAtomic() && Operand->getSyncScopeID() == Scope; }))
+      for (MachineInstr &I : make_early_inc_range(Block))
+        if (any_of(I.memoperands(), [&](const MachineMemOperand *Operand) { return Operand->isAtomic() && Operand->getSyncScopeID() == *Scope; }))
           Changed |= unlock(MF, I, Instructions);
     return Changed;
   }
 
 private:
   bool unlock(MachineFunction &MF, MachineInstr &I, const TargetInstrInfo &Instructions) {
-    if (Unlocked.empty())
-      read(Instructions);
-    auto Known = Unlocked.find(I.getOpcode());
-    if (Known == Unlocked.end())
-      return false;
-    I.setDesc(Instructions.get(Known->second));
-    I.setMemRefs(MF, {ofOneThread(MF, **I.memoperands_begin())});
+    if (StandIns::isZero(I)) {
+      StandIns::takeZero(I, Instructions);
+      return true;
+    }
+    const Constant *Address = Numbers.take(I, Instructions);
+    std::optional<unsigned> Opcode = unlocked(I.getOpcode(), Instructions);
+    if (!Opcode)
+      return Address != nullptr;
+    I.setDesc(Instructions.get(*Opcode));
+    MachineMemOperand &Atomic = **I.memoperands_begin();
+    auto Place = Address ? MachinePointerInfo(Address) : Atomic.getPointerInfo();
+    auto Flags = MachineMemOperand::MOLoad | MachineMemOperand::MOStore;
+    I.setMemRefs(MF, {MF.getMachineMemOperand(Place, Flags, Atomic.getMemoryType(), Atomic.getAlign())});
     return true;
   }
 
-  static MachineMemOperand *ofOneThread(MachineFunction &MF, const MachineMemOperand &Atomic) {
-    auto Flags = MachineMemOperand::MOLoad | MachineMemOperand::MOStore;
-    return MF.getMachineMemOperand(Atomic.getPointerInfo(), Flags, Atomic.getMemoryType(), Atomic.getAlign());
+  // The opcode without a lock of one that has it. Nearly all additions have the same.
+  std::optional<unsigned> unlocked(unsigned Locked, const TargetInstrInfo &Instructions) {
+    auto [Known, New] = Unlocked.try_emplace(Locked);
+    if (StringRef Name = Instructions.getName(Locked); New && Name.consume_front("LOCK_"))
+      for (unsigned Opcode = 0; Opcode < Instructions.getNumOpcodes() && !Known->second; ++Opcode)
+        if (Instructions.getName(Opcode) == Name)
+          Known->second = Opcode;
+    return Known->second;
   }
 
-  void read(const TargetInstrInfo &Instructions) {
-    StringMap<unsigned> Locked;
-    for (unsigned Opcode = 0; Opcode < Instructions.getNumOpcodes(); ++Opcode)
-      if (StringRef Name = Instructions.getName(Opcode); Name.consume_front("LOCK_"))
-        Locked[Name] = Opcode;
-    for (unsigned Opcode = 0; Opcode < Instructions.getNumOpcodes(); ++Opcode)
-      if (auto Known = Locked.find(Instructions.getName(Opcode)); Known != Locked.end())
-        Unlocked[Known->second] = Opcode;
-  }
-
-  // The opcode without a lock, by the one that has it.
-  DenseMap<unsigned, unsigned> Unlocked;
+  DenseMap<unsigned, std::optional<unsigned>> Unlocked;
+  // In modules that have increments.
+  std::optional<SyncScope::ID> Scope;
+  StandIns Numbers;
 };
 
 char UnlockPass::ID = 0;

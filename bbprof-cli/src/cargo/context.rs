@@ -80,7 +80,7 @@ impl Context {
         let packages = Packages::of(&metadata, &words, &deps, &settings.before_deps())?;
         let plugin_options = PluginOptions { tls: packages.tls(), ..settings.plugin_options()? };
         plugin_options.refuse_idle(&asked, "--")?;
-        let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?;
+        let rustc_plugin = plugin_with_options(&installation, rustc.llvm, &plugin_options, say)?.path;
         refuse_odd_paths(&rustc_plugin)?;
         let is_for_host = targets.iter().all(|target| *target == rustc.host);
         let c = match packages.has_c_parts() {

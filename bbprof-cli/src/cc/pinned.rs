@@ -6,18 +6,17 @@
 use super::arguments::is_set;
 use crate::cache;
 use crate::installation::Installation;
-use crate::plugin::{Clang, PluginOptions, SUPPORTED_MAJORS, plugin_with_options, plus_plus_of, refuse_ourselves};
+use crate::plugin::{Clang, Plugin, PluginOptions, SUPPORTED_MAJORS, plugin_with_options, plus_plus_of, refuse_ourselves};
 use crate::roles::Language;
 use anyhow::Result;
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// A clang and the plugin for it.
 pub(crate) struct Pinned {
     pub clang: PathBuf,
     /// Absent when clang is called as it is.
-    pub plugin: Option<PathBuf>,
+    pub plugin: Option<Plugin>,
 }
 
 /// The clang for this language, and its plugin unless `is_plain`.
@@ -44,16 +43,16 @@ pub(crate) fn clang_and_plugin(language: Language, options: &PluginOptions, is_p
         question.push(cache::stamp_in_place(&file)?);
     }
     let index = cache::root()?.join("plugin/index").join(cache::name_of(&question));
-    if let Ok(answer) = std::fs::read(&index) {
-        let plugin = PathBuf::from(OsString::from_vec(answer));
-        if plugin.is_file() {
-            return Ok(Pinned { clang: path, plugin: Some(plugin) });
-        }
+    let known = std::fs::read(&index).ok().and_then(|answer| serde_json::from_slice::<Plugin>(&answer).ok());
+    if let Some(plugin) = known.filter(|plugin| plugin.path.is_file()) {
+        return Ok(Pinned { clang: path, plugin: Some(plugin) });
     }
     let pinned = slow(chosen, language, options)?;
-    if let (true, Some(plugin)) = (pinned.clang == path, &pinned.plugin) {
+    if pinned.clang == path
+        && let Some(answer) = pinned.plugin.as_ref().and_then(|plugin| serde_json::to_vec(plugin).ok())
+    {
         // Only to be quicker next time; a cache that cannot be written to is no reason to fail.
-        let _ = cache::write_atomically(&index, plugin.as_os_str().as_bytes());
+        let _ = cache::write_atomically(&index, &answer);
     }
     Ok(pinned)
 }
