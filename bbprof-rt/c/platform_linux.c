@@ -133,7 +133,19 @@ long platform_read_memory(const void *from, void *to, size_t num_bytes) {
 }
 
 bool platform_call_is_of_allocators(uint64_t number) {
-    return number == __NR_mmap || number == __NR_munmap || number == __NR_mremap || number == __NR_mprotect || number == __NR_madvise || number == __NR_brk;
+    switch (number) {
+    case __NR_mmap:
+    case __NR_munmap:
+    case __NR_mremap:
+    case __NR_mprotect:
+    case __NR_madvise:
+    case __NR_brk:
+    case __NR_getrandom:         /* glibc's, the first time */
+    case __NR_sched_getaffinity: /* glibc's, for its ninth arena */
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* process and threads */

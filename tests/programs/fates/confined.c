@@ -64,6 +64,26 @@ void end_interrupted_in_free(void) {
   strike_when_unmapped(lent);
   give_back(lent);
 }
+/* Or in what glibc asks for when it lends memory for the first time. */
+static void strike_in(unsigned number) {
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  signal(SIGSYS, strike);
+  confine(program, sizeof program / sizeof *program);
+}
+OUT_OF_LINE void borrow(void) {
+  work(5);
+  volatile char *lent = malloc(100);
+  *lent = 1;
+}
+void end_interrupted_in_first_malloc(void) {
+  strike_in(SYS_getrandom);
+  borrow();
+}
 /* No memory for the stack of a thread that ends, which the next one gets. */
 static void *thread_without_memory(void *memory_is_there) {
   const unsigned numbers[] = {SYS_mmap};

@@ -52,7 +52,7 @@ void become_daemon(void (*before)(void));
   X(end_counted_loop) X(end_division) X(end_stack) X(end_memory) X(end_cpu) X(end_exit_in_handler) X(end_quiet_in_handler)                             \
   X(end_handler_and_default) X(end_handled) X(end_reported) X(end_after_abort) X(end_recovered) X(end_interrupted_loop)                            \
   X(end_after_abort_was_left) X(end_after_assert_was_left) X(end_after_quick_exit_was_left)                                        \
-  X(end_interrupted_on_own_stack) X(end_interrupted_beneath_another) X(end_interrupted_unread) X(end_interrupted_in_free) X(end_interrupted_on_context)                                                                    \
+  X(end_interrupted_on_own_stack) X(end_interrupted_beneath_another) X(end_interrupted_unread) X(end_interrupted_in_free) X(end_interrupted_in_first_malloc) X(end_interrupted_on_context)                                                                    \
   X(end_timed_out) X(end_timed_out_elsewhere) X(end_timed_out_at_once) X(end_jumped_over_remains) X(thread_ended_in_handler) X(thread_ended_in_c11_handler) X(thread_cancelled_at_once) X(threads) \
   X(many_calls) X(short_threads) X(threads_cancelled) X(threads_c11) X(threads_unseen) X(threads_late) X(threads_exit) X(threads_end_quietly)        \
   X(threads_rest) X(threads_barely_begun) X(threads_wait) X(thread_goes_on) X(thread_comes_to_rest) X(thread_comes_to_rest_quickly) \
