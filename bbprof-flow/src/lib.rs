@@ -37,6 +37,7 @@ pub use costs::{Costs, Split, Weights, is_giant};
 pub use counted_loops::CountedLoop;
 pub use determined::{Determined, determined};
 pub use interrupted::{Interruptions, Place, interruptions, solve_interrupted};
+pub use lists::Lists;
 pub use paths::{
     Commit, ObviousGraph, Path, PathError, PathNumbering, PathPlan, PathStart, PathStep, obvious_loops, plan_paths,
     price_of_counters, price_of_paths,

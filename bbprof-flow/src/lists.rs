@@ -1,7 +1,8 @@
 //! A list of values for each of many keys, in two allocations.
 
 /// The lists of the keys `0..num_keys`.
-pub(crate) struct Lists<T> {
+#[derive(Debug)]
+pub struct Lists<T> {
     /// Where each key's stretch of `values` starts, and the end of the last.
     starts: Vec<usize>,
     values: Vec<T>,
@@ -9,7 +10,8 @@ pub(crate) struct Lists<T> {
 
 impl<T: Copy> Lists<T> {
     /// Each key's values in their order.
-    pub(crate) fn of(num_keys: usize, pairs: impl Iterator<Item = (usize, T)> + Clone) -> Self {
+    #[must_use]
+    pub fn of(num_keys: usize, pairs: impl Iterator<Item = (usize, T)> + Clone) -> Self {
         let mut starts = vec![0; num_keys + 1];
         for (key, _) in pairs.clone() {
             starts[key + 1] += 1;
@@ -26,7 +28,9 @@ impl<T: Copy> Lists<T> {
         Self { starts, values }
     }
 
-    pub(crate) fn of_key(&self, key: usize) -> &[T] {
+    /// Those of one key.
+    #[must_use]
+    pub fn of_key(&self, key: usize) -> &[T] {
         &self.values[self.starts[key]..self.starts[key + 1]]
     }
 }

@@ -12,6 +12,7 @@
 use crate::blank::BlankRegions;
 use crate::cycles::{Arc, cycle_flow, strongly_connected, walk};
 use crate::loop_nest::LoopNest;
+use bbprof_flow::Lists;
 use bbprof_format::manifest::{Edge, EdgeKind, Node};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -20,9 +21,8 @@ use std::ops::{Range, RangeInclusive};
 /// The flow of one function, by node.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    /// By node: first of its entering edges in `entering`; one more at the end.
-    entering_begin: Vec<u32>,
-    entering: Vec<WayIn>,
+    /// By node: the edges that enter it.
+    entering: Lists<WayIn>,
     /// Whether every edge has a count.
     is_complete: bool,
     /// By node: where it leads, when it has one way out and that stays in the function.
@@ -95,28 +95,16 @@ impl Flow {
     /// `edges` and their `counts`, of a function whose nodes are `is_blank` when nothing of the source is in them.
     pub(crate) fn new(is_blank: &[bool], edges: &[Edge], counts: &[Option<i128>]) -> Self {
         let num_nodes = is_blank.len();
-        let mut begin = vec![0_u32; num_nodes + 1];
-        for to in edges.iter().filter_map(|edge| edge.to) {
-            begin[to as usize + 1] += 1;
-        }
-        for node in 0..num_nodes {
-            begin[node + 1] += begin[node];
-        }
-        let mut next = begin.clone();
         let walk = walk(edges, num_nodes);
+        // Edges into a node are never negative: only vanishing ones are, and they leave.
+        let executions = |count: &Option<i128>| count.and_then(|count| u128::try_from(count).ok()).unwrap_or(0);
+        let ways_in = edges.iter().zip(counts).zip(&walk.is_back).filter_map(|((edge, count), is_back)| {
+            Some((edge.to? as usize, WayIn { from: edge.from, count: executions(count), is_back: *is_back }))
+        });
+        let is_complete = edges.iter().zip(counts).all(|(edge, count)| edge.to.is_none() || count.is_some());
         let mut goes_back = vec![false; num_nodes];
-        let mut entering = vec![WayIn { from: None, count: 0, is_back: false }; begin[num_nodes] as usize];
-        let mut is_complete = true;
-        for ((edge, count), is_back) in edges.iter().zip(counts).zip(walk.is_back) {
-            let Some(to) = edge.to else { continue };
-            is_complete &= count.is_some();
-            // Edges into a node are never negative: only vanishing ones are, and they leave.
-            let count = count.and_then(|count| u128::try_from(count).ok()).unwrap_or(0);
-            entering[next[to as usize] as usize] = WayIn { from: edge.from, count, is_back };
-            next[to as usize] += 1;
-            if let Some(from) = edge.from {
-                goes_back[from as usize] |= is_back;
-            }
+        for from in ways_in.clone().filter(|(_, way)| way.is_back).filter_map(|(_, way)| way.from) {
+            goes_back[from as usize] = true;
         }
         let goes_on = going_on(edges, num_nodes);
         let mut ways_out = vec![0_u32; num_nodes];
@@ -136,8 +124,7 @@ impl Flow {
         let blank = BlankRegions::of(is_blank, edges, counts);
         let is_passage = is_blank.iter().zip(&only_target).map(|(blank, target)| *blank && target.is_some()).collect();
         Self {
-            entering_begin: begin,
-            entering,
+            entering: Lists::of(num_nodes, ways_in),
             is_complete,
             only_target,
             leads_nowhere,
@@ -360,8 +347,7 @@ impl Flow {
         // A passage has one way out, so each is met once, but for those that run in circles.
         let mut entered: Vec<(u32, u32)> = nodes.iter().map(|node| (*node, *node)).collect();
         while let Some((to, at)) = entered.pop() {
-            for entering in self.entering_begin[to as usize]..self.entering_begin[to as usize + 1] {
-                let WayIn { from, count, .. } = self.entering[entering as usize];
+            for WayIn { from, count, .. } in self.entering.of_key(to as usize).iter().copied() {
                 match from {
                     None => arrivals += count,
                     Some(from) if self.member_of[from as usize] == self.set && (from == to || !bodies.contains(&to)) => {}
@@ -424,8 +410,7 @@ impl Flow {
     }
 
     fn entering(&self, node: u32) -> &[WayIn] {
-        let node = node as usize;
-        &self.entering[self.entering_begin[node] as usize..self.entering_begin[node + 1] as usize]
+        self.entering.of_key(node as usize)
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! rustc makes such code, the loop that fills `[x; n]` for one. Where control is in it, it has not come to another line.
 
+use bbprof_flow::Lists;
 use bbprof_format::manifest::Edge;
 
 /// The regions of one function, connected by edges that were executed.
@@ -24,13 +25,8 @@ impl BlankRegions {
         }
         let executed = || edges.iter().zip(counts).filter(|(_, count)| count.is_some_and(|count| count > 0)).map(|(edge, _)| edge);
         let blank = |node: Option<u32>| node.filter(|node| is_blank[*node as usize]);
-        let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); is_blank.len()];
-        for edge in executed() {
-            if let (Some(from), Some(to)) = (blank(edge.from), blank(edge.to)) {
-                neighbours[from as usize].push(to);
-                neighbours[to as usize].push(from);
-            }
-        }
+        let between = executed().filter_map(|edge| Some((blank(edge.from)?, blank(edge.to)?)));
+        let neighbours = Lists::of(is_blank.len(), between.flat_map(|(from, to)| [(from as usize, to), (to as usize, from)]));
         let mut regions = Self::default();
         let mut region_of: Vec<Option<u32>> = vec![None; is_blank.len()];
         for start in (0..is_blank.len() as u32).filter(|node| is_blank[*node as usize]) {
@@ -42,7 +38,7 @@ impl BlankRegions {
             region_of[start as usize] = Some(region);
             let mut next = 0;
             while let Some(node) = nodes.get(next) {
-                for neighbour in &neighbours[*node as usize] {
+                for neighbour in neighbours.of_key(*node as usize) {
                     if region_of[*neighbour as usize].replace(region).is_none() {
                         nodes.push(*neighbour);
                     }

@@ -1,5 +1,6 @@
 //! Cycles: which ways of a graph close them, and how much of a flow runs in them.
 
+use bbprof_flow::Lists;
 use bbprof_format::manifest::Edge;
 use std::ops::Range;
 
@@ -14,15 +15,9 @@ pub(crate) struct Walk {
 
 /// No recursion.
 pub(crate) fn walk(edges: &[Edge], num_nodes: usize) -> Walk {
-    let mut ways: Vec<Vec<(usize, u32)>> = vec![Vec::new(); num_nodes];
-    let mut entries = Vec::new();
-    for (position, edge) in edges.iter().enumerate() {
-        match (edge.from, edge.to) {
-            (Some(from), Some(to)) => ways[from as usize].push((position, to)),
-            (None, Some(to)) => entries.push(to),
-            (_, None) => {}
-        }
-    }
+    let way = |(position, edge): (usize, &Edge)| Some((edge.from? as usize, (position, edge.to?)));
+    let ways = Lists::of(num_nodes, edges.iter().enumerate().filter_map(way));
+    let entries = edges.iter().filter(|edge| edge.from.is_none()).filter_map(|edge| edge.to);
     let mut marks = vec![Mark::Open; num_nodes];
     let mut cursors = vec![0_usize; num_nodes];
     let mut is_back = vec![false; edges.len()];
@@ -36,7 +31,7 @@ pub(crate) fn walk(edges: &[Edge], num_nodes: usize) -> Walk {
                 below[at].start = next;
                 next += 1;
             }
-            let Some((edge, to)) = ways[at].get(cursors[at]) else {
+            let Some((edge, to)) = ways.of_key(at).get(cursors[at]) else {
                 if marks[at] != Mark::Done {
                     below[at].end = next;
                 }
@@ -57,12 +52,7 @@ pub(crate) fn walk(edges: &[Edge], num_nodes: usize) -> Walk {
 
 /// By node, a number that it shares with those that are in a cycle with it. No recursion (Tarjan 1972).
 pub(crate) fn strongly_connected(edges: &[Edge], num_nodes: usize) -> Vec<u32> {
-    let mut ways: Vec<Vec<u32>> = vec![Vec::new(); num_nodes];
-    for edge in edges {
-        if let (Some(from), Some(to)) = (edge.from, edge.to) {
-            ways[from as usize].push(to);
-        }
-    }
+    let ways = Lists::of(num_nodes, edges.iter().filter_map(|edge| Some((edge.from? as usize, edge.to?))));
     let mut components: Vec<Option<u32>> = vec![None; num_nodes];
     let (mut order, mut lowest, mut cursors) = (vec![None; num_nodes], vec![0_u32; num_nodes], vec![0_usize; num_nodes]);
     let (mut next, mut open) = (0, Vec::new());
@@ -74,7 +64,7 @@ pub(crate) fn strongly_connected(edges: &[Edge], num_nodes: usize) -> Vec<u32> {
                 open.push(at);
                 lowest[at]
             });
-            if let Some(to) = ways[at].get(cursors[at]).map(|to| *to as usize) {
+            if let Some(to) = ways.of_key(at).get(cursors[at]).map(|to| *to as usize) {
                 match (order[to], components[to]) {
                     (None, _) => {
                         path.push(to);

@@ -1,6 +1,7 @@
 //! Which nodes control comes to, and from which it comes back.
 
 use crate::view::FunctionView;
+use bbprof_flow::Lists;
 use bbprof_format::manifest::{Edge, EdgeKind, Function};
 
 /// By node, whether control reaches it through landing pads only, or not at all: it is
@@ -12,19 +13,13 @@ pub(crate) fn behind_landing_pads(manifest: &Function) -> Vec<bool> {
 
 /// By node, whether control reaches it from the function's entry by these edges.
 pub(crate) fn reached(manifest: &Function, by: impl Fn(&&Edge) -> bool) -> Vec<bool> {
-    let mut ways: Vec<Vec<u32>> = vec![Vec::new(); manifest.nodes.len()];
-    let mut open = Vec::new();
-    for edge in manifest.edges.iter().filter(by) {
-        match (edge.from, edge.to) {
-            (Some(from), Some(to)) => ways[from as usize].push(to),
-            (None, Some(to)) => open.push(to),
-            (_, None) => {}
-        }
-    }
+    let edges = || manifest.edges.iter().filter(&by);
+    let ways = Lists::of(manifest.nodes.len(), edges().filter_map(|edge| Some((edge.from? as usize, edge.to?))));
+    let mut open: Vec<u32> = edges().filter(|edge| edge.from.is_none()).filter_map(|edge| edge.to).collect();
     let mut is_reached = vec![false; manifest.nodes.len()];
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut is_reached[node as usize], true) {
-            open.append(&mut ways[node as usize]);
+            open.extend(ways.of_key(node as usize));
         }
     }
     is_reached
@@ -33,20 +28,18 @@ pub(crate) fn reached(manifest: &Function, by: impl Fn(&&Edge) -> bool) -> Vec<b
 /// By node, whether all that control does from there ends in a call that does not return, but for exceptions.
 pub(crate) fn lost(function: FunctionView<'_>) -> Vec<bool> {
     let (nodes, edges) = (&function.manifest.nodes, &function.manifest.edges);
-    let mut sources: Vec<Vec<u32>> = vec![Vec::new(); nodes.len()];
+    let ways = edges.iter().filter(|edge| edge.kind != EdgeKind::Unwind).filter_map(|edge| Some((edge.to? as usize, edge.from?)));
     let mut ways_left = vec![0_u32; nodes.len()];
-    for edge in edges.iter().filter(|edge| edge.kind != EdgeKind::Unwind) {
-        if let (Some(from), Some(to)) = (edge.from, edge.to) {
-            sources[to as usize].push(from);
-            ways_left[from as usize] += 1;
-        }
+    for (_, from) in ways.clone() {
+        ways_left[from as usize] += 1;
     }
+    let sources = Lists::of(nodes.len(), ways);
     let mut is_lost = vec![false; nodes.len()];
     let mut open: Vec<u32> =
         (0..nodes.len() as u32).filter(|node| ways_left[*node as usize] == 0 && !returns(function, *node)).collect();
     while let Some(node) = open.pop() {
         is_lost[node as usize] = true;
-        for from in &sources[node as usize] {
+        for from in sources.of_key(node as usize) {
             ways_left[*from as usize] -= 1;
             if ways_left[*from as usize] == 0 {
                 open.push(*from);

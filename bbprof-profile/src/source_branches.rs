@@ -14,7 +14,7 @@ use crate::view::FunctionView;
 use crate::{BlockEdge, FileId};
 use bbprof_format::manifest::{EdgeKind, LocationId, Scope, StringId};
 use bbprof_format::{Digest, demangle};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, btree_map::Entry};
 
 /// Which branch: its line, then what tells it from others of the line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -173,11 +173,12 @@ impl<'p> BranchSums<'p> {
         let CopyBranch { file, symbols, mut key, mut ways, first } = branch;
         let mut name = |symbol| self.names.entry(symbol).or_insert_with(|| source_name(&demangle(symbol))).clone();
         [key.function, key.told_in] = symbols.map(&mut name);
-        match self.sums.get_mut(&(file, key.clone())) {
-            None => {
-                self.sums.insert((file, key), (first, ways));
+        match self.sums.entry((file, key)) {
+            Entry::Vacant(place) => {
+                place.insert((first, ways));
             }
-            Some((first_of_sum, sum)) => {
+            Entry::Occupied(place) => {
+                let (first_of_sum, sum) = place.into_mut();
                 if *first_of_sum != first {
                     ways.reverse();
                 }

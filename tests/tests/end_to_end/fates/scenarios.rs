@@ -114,8 +114,12 @@ pub(crate) const ENDS: &[Scenario] = &[
         .interrupts("spin"),
     scenario("end_interrupted_in_free", 15, &["exit 15 (_exit) | a signal handler (or cancellation) interrupted other code"])
         .interrupts("give_back"),
-    scenario("end_interrupted_in_first_malloc", 15, &["exit 15 (_exit) | a signal handler (or cancellation) interrupted other code"])
-        .interrupts("borrow"),
+    scenario(
+        "end_interrupted_in_first_malloc",
+        15,
+        &["exit 15 (_exit) | a signal handler (or cancellation) interrupted other code"],
+    )
+    .interrupts("borrow"),
     scenario("end_interrupted_on_context", 15, &["exit 15 (_exit) | a signal handler (or cancellation) interrupted other code"])
         .interrupts("spin"),
     scenario(
