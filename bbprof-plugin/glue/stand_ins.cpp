@@ -109,13 +109,18 @@ static unsigned low32(const TargetRegisterInfo &Registers) {
 void StandIns::takeZero(MachineInstr &Addition, const TargetInstrInfo &Instructions) {
   MachineBasicBlock &Block = *Addition.getParent();
   MachineRegisterInfo &Registers = Block.getParent()->getRegInfo();
-  const MCInstrDesc &Xor = Instructions.get(opcode(Instructions, "MOV32r0"));
-  Register Half = Registers.createVirtualRegister(Instructions.getRegClass(Xor, 0));
-  BuildMI(Block, Addition, DebugLoc(), Xor, Half);
-  BuildMI(Block, Addition, DebugLoc(), Instructions.get(TargetOpcode::SUBREG_TO_REG), Addition.getOperand(0).getReg())
-      .addImm(0)
-      .addReg(Half, RegState::Kill)
-      .addImm(low32(*Registers.getTargetRegisterInfo()));
+  // One that nothing needs has none.
+  if (Register Zero = Addition.getOperand(0).isDef() ? Addition.getOperand(0).getReg() : Register()) {
+    if (Exclusive == 0)
+      Exclusive = opcode(Instructions, "MOV32r0");
+    const MCInstrDesc &Xor = Instructions.get(Exclusive);
+    Register Half = Registers.createVirtualRegister(Instructions.getRegClass(Xor, 0));
+    BuildMI(Block, Addition, DebugLoc(), Xor, Half);
+    BuildMI(Block, Addition, DebugLoc(), Instructions.get(TargetOpcode::SUBREG_TO_REG), Zero)
+        .addImm(0)
+        .addReg(Half, RegState::Kill)
+        .addImm(low32(*Registers.getTargetRegisterInfo()));
+  }
   Addition.eraseFromParent();
 }
 

@@ -28,7 +28,7 @@ public:
   static bool isZero(const llvm::MachineInstr &Addition);
 
   // The zero in place of the addition, which is no more.
-  static void takeZero(llvm::MachineInstr &Addition, const llvm::TargetInstrInfo &Instructions);
+  void takeZero(llvm::MachineInstr &Addition, const llvm::TargetInstrInfo &Instructions);
 
   // The address in place of this addition's number, or nullptr if it has none.
   llvm::Constant *take(llvm::MachineInstr &Addition, const llvm::TargetInstrInfo &Instructions) const;
@@ -36,6 +36,8 @@ public:
 private:
   llvm::DenseMap<llvm::Constant *, llvm::Constant *> NumberOf;
   llvm::SmallVector<llvm::Constant *, 0> Addresses;
+  // What makes a zero, once it is found among the instructions.
+  unsigned Exclusive = 0;
 };
 
 } // namespace bbprof

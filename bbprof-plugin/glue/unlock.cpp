@@ -67,7 +67,7 @@ public:
 private:
   bool unlock(MachineFunction &MF, MachineInstr &I, const TargetInstrInfo &Instructions) {
     if (StandIns::isZero(I)) {
-      StandIns::takeZero(I, Instructions);
+      Numbers.takeZero(I, Instructions);
       return true;
     }
     const Constant *Address = Numbers.take(I, Instructions);

@@ -76,6 +76,33 @@ fn bitcode_has_the_counters_addresses() {
     assert!(of_counters * 4 > additions.len() * 3, "{of_counters} of {}: {text}", additions.len());
 }
 
+/// The pass behind instruction selection takes each of these back, whatever is added, and zeroes that nothing needs.
+#[test]
+fn additions_get_their_addresses_back() {
+    let sandbox = Sandbox::new("additions");
+    let code = "target triple = \"x86_64-pc-linux-gnu\"
+        @c = external hidden thread_local(localexec) global [8 x i64]
+        define i64 @f(ptr %p) \"bbprof-done\" {
+          %unneeded = call i64 asm \"xorl ${0:k}, ${0:k}\", \"=r,~{flags}\"()
+          %zero = call i64 asm \"xorl ${0:k}, ${0:k}\", \"=r,~{flags}\"()
+          %one = atomicrmw add ptr getelementptr (i8, ptr @c, i64 16), i64 1 syncscope(\"bbprof\") monotonic, align 8
+          %unknown = atomicrmw add ptr getelementptr (i8, ptr @c, i64 24), i64 %zero syncscope(\"bbprof\") monotonic, align 8
+          %elsewhere = atomicrmw add ptr %p, i64 3 syncscope(\"bbprof\") monotonic, align 8
+          ret i64 %zero
+        }";
+    std::fs::write(sandbox.join("additions.ll"), code).unwrap();
+    for level in ["-O0", "-O2"] {
+        let run = Run::new(tool("bbprof-cc")).args([level, "-S", "-o", "-"]).arg(sandbox.join("additions.ll")).ok();
+        let assembly = String::from_utf8_lossy(&run.stdout).into_owned();
+        let lines: Vec<&str> = assembly.lines().map(str::trim).collect();
+        for expected in ["incq\t%fs:c@TPOFF+16", "addq\t%rax, %fs:c@TPOFF+24", "addq\t$3, (%rdi)"] {
+            assert!(lines.contains(&expected), "{level}: no {expected}: {assembly}");
+        }
+        assert!(!assembly.contains("lock"), "{level}: {assembly}");
+        assert!(!assembly.contains("%fs:1"), "{level}: {assembly}");
+    }
+}
+
 /// Each piece of assembly costs a compilation as much as five increments.
 #[test]
 fn compiling_reads_no_assembly_of_ours() {
