@@ -141,7 +141,7 @@ bool platform_call_is_of_allocators(uint64_t number) {
     case __NR_madvise:
     case __NR_brk:
     case __NR_getrandom:         /* glibc's, the first time */
-    case __NR_sched_getaffinity: /* glibc's, for its ninth arena */
+    case __NR_sched_getaffinity: /* for its ninth arena, in some versions; others read a file */
         return true;
     default:
         return false;
