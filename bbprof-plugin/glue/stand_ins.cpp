@@ -92,11 +92,11 @@ static std::optional<int64_t> positionOf(const MachineInstr &Addition) {
 
 bool StandIns::isZero(const MachineInstr &Addition) { return positionOf(Addition) == 0; }
 
-static unsigned opcode(const TargetInstrInfo &Instructions, StringRef Name) {
+std::optional<unsigned> opcodeOf(StringRef Name, const TargetInstrInfo &Instructions) {
   for (unsigned Opcode = 0; Opcode < Instructions.getNumOpcodes(); ++Opcode)
     if (Instructions.getName(Opcode) == Name)
       return Opcode;
-  report_fatal_error("bbprof: LLVM has no instruction " + Name);
+  return std::nullopt;
 }
 
 static unsigned low32(const TargetRegisterInfo &Registers) {
@@ -111,9 +111,11 @@ void StandIns::takeZero(MachineInstr &Addition, const TargetInstrInfo &Instructi
   MachineRegisterInfo &Registers = Block.getParent()->getRegInfo();
   // One that nothing needs has none.
   if (Register Zero = Addition.getOperand(0).isDef() ? Addition.getOperand(0).getReg() : Register()) {
-    if (Exclusive == 0)
-      Exclusive = opcode(Instructions, "MOV32r0");
-    const MCInstrDesc &Xor = Instructions.get(Exclusive);
+    if (!Exclusive)
+      Exclusive = opcodeOf("MOV32r0", Instructions);
+    if (!Exclusive)
+      report_fatal_error("bbprof: LLVM has no instruction MOV32r0");
+    const MCInstrDesc &Xor = Instructions.get(*Exclusive);
     Register Half = Registers.createVirtualRegister(Instructions.getRegClass(Xor, 0));
     BuildMI(Block, Addition, DebugLoc(), Xor, Half);
     BuildMI(Block, Addition, DebugLoc(), Instructions.get(TargetOpcode::SUBREG_TO_REG), Zero)

@@ -6,7 +6,10 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/IR/LLVMContext.h"
+
+#include <optional>
 
 namespace llvm {
 class Constant;
@@ -37,8 +40,11 @@ private:
   llvm::DenseMap<llvm::Constant *, llvm::Constant *> NumberOf;
   llvm::SmallVector<llvm::Constant *, 0> Addresses;
   // What makes a zero, once it is found among the instructions.
-  unsigned Exclusive = 0;
+  std::optional<unsigned> Exclusive;
 };
+
+// The instruction that LLVM calls by this name, if it has one; a look through all of them.
+std::optional<unsigned> opcodeOf(llvm::StringRef Name, const llvm::TargetInstrInfo &Instructions);
 
 } // namespace bbprof
 

@@ -86,9 +86,7 @@ private:
   std::optional<unsigned> unlocked(unsigned Locked, const TargetInstrInfo &Instructions) {
     auto [Known, New] = Unlocked.try_emplace(Locked);
     if (StringRef Name = Instructions.getName(Locked); New && Name.consume_front("LOCK_"))
-      for (unsigned Opcode = 0; Opcode < Instructions.getNumOpcodes() && !Known->second; ++Opcode)
-        if (Instructions.getName(Opcode) == Name)
-          Known->second = Opcode;
+      Known->second = opcodeOf(Name, Instructions);
     return Known->second;
   }
 
