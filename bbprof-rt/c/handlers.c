@@ -2,8 +2,8 @@
  *
  * A process that ends within a handler leaves the interrupted activation in the middle of a block, unless it was in a system
  * call that is not an allocator's; so does a handler that jumps to where it never comes back from. The kernel's frame on the
- * stack tells: user code and stack segments, a plausible instruction pointer and flags, and as return address two instructions
- * that no other function begins with (`mov $15, %rax; syscall`). */
+ * stack tells: user code and stack segments, plausible flags and number of a fault, and as return address two instructions that no
+ * other function begins with (`mov $15, %rax; syscall`). */
 #include "own_stack.h"
 #include "process.h"
 #include "text.h"
@@ -15,6 +15,7 @@
 enum { RETURN = 0, FILE_ARGUMENT = 6, FLAGS_ARGUMENT = 8, STACK = 21, INSTRUCTION = 22, FLAGS = 23, SEGMENT_WORD = 24, FAULT = 26, MASK = 38, FRAME_WORDS = 39 };
 #define FLAGS_POSSIBLE 0x3fffffu
 #define FLAG_ALWAYS_SET 2u
+#define LAST_FAULT 32u /* the kernel's number for a fault at the return from the kernel; 0 = there was none */
 /* What a frame takes at least: 440 bytes, the 512 of the floating-point registers, and
  * the 128 below the stack pointer that are the code's. */
 #define LEAST_FRAME_BYTES 1080u
@@ -74,7 +75,7 @@ static bool ends_block(const uint64_t *frame) {
 static bool is_frame(const uint64_t *frame) {
     uint64_t flags = frame[FLAGS];
     return frame[SEGMENT_WORD] == SEGMENTS && (flags & ~(uint64_t)FLAGS_POSSIBLE) == 0 && (flags & FLAG_ALWAYS_SET) != 0 &&
-           code_is(frame[RETURN], return_code, sizeof return_code);
+           frame[FAULT] <= LAST_FAULT && code_is(frame[RETURN], return_code, sizeof return_code);
 }
 
 static void look_at(const uint64_t *frame, struct frames *found) {

@@ -1,5 +1,6 @@
 /* children.c: forks, and programs that are executed. */
 #include "scenarios.h"
+#include "waits.h"
 
 #include <spawn.h>
 
@@ -24,25 +25,17 @@ void fork_quietly(void) { fork_and_wait(end_quietly); }
 void fork_abort(void) { fork_and_wait(end_abort); }
 void fork_killed(void) { fork_and_wait(end_killed); }
 /* Shot by its parent while it waits. */
-static int shot_is_ready[2];
 static void end_waiting(void) {
-  if (write(shot_is_ready[1], "", 1) != 1)
-    exit(86);
   for (;;)
     pause();
 }
 void fork_shot(void) {
-  char byte;
-  if (pipe(shot_is_ready) != 0)
-    exit(86);
   pid_t child = fork();
   if (child == 0) {
     truth_begin_row();
     in_child(end_waiting);
   }
-  if (read(shot_is_ready[0], &byte, 1) != 1)
-    exit(86);
-  usleep(5000);
+  until_first_waits(child, SYS_pause);
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
 }

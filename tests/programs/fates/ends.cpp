@@ -1,6 +1,7 @@
 /* ends.cpp: ends of C++ programs: exceptions, terminate, destructors, threads; see truth.h for what it tells of itself. */
 #define TRUTH_MAIN
 #include "truth.h"
+#include "waits.h"
 
 #include <cstdlib>
 #include <exception>
@@ -129,7 +130,7 @@ int main(int argc, char **argv) {
     descend(3, throws);
   } else if (how == "thread_throws")
     std::thread([] {
-      usleep(200000); // until the other one waits
+      until_first_waits(getpid(), SYS_futex);
       descend(2, throws);
     }).join();
   else if (how == "caught")

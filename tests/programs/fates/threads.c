@@ -1,11 +1,11 @@
 /* threads.c: threads of all kinds, and ends while they run. */
 #include "scenarios.h"
+#include "waits.h"
 
 #include <linux/io_uring.h>
 #include <sys/mman.h>
 
 #include <aio.h>
-#include <ctype.h>
 #include <dirent.h>
 #include <poll.h>
 #include <sched.h>
@@ -35,7 +35,7 @@ static void *thread_that_exits(void *unused) {
   exit(21);
 }
 static void *thread_that_ends_quietly(void *unused) {
-  usleep(100000); /* until the other one waits */
+  until_first_waits(getpid(), SYS_pause);
   thread_work((void *)30);
   (void)unused;
   _exit(22);
@@ -192,16 +192,13 @@ static struct others others_waiting(const int *calls, size_t num_calls) {
   struct others found = {0, 0};
   DIR *tasks = opendir("/proc/self/task");
   for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
-    char path[300], state[16] = "";
-    if (atoi(task->d_name) == 0 || atoi(task->d_name) == getpid())
+    int number = atoi(task->d_name);
+    if (number == 0 || number == getpid())
       continue;
-    snprintf(path, sizeof path, "/proc/self/task/%s/syscall", task->d_name);
-    int file = open(path, O_RDONLY);
-    (void)!read(file, state, sizeof state - 1);
-    close(file);
+    int call = call_of_task(getpid(), number);
     found.all++;
     for (size_t i = 0; i < num_calls; i++)
-      found.waiting += isdigit((unsigned char)state[0]) && atoi(state) == calls[i];
+      found.waiting += call == calls[i];
   }
   closedir(tasks);
   return found;
