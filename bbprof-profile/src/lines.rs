@@ -35,7 +35,7 @@ pub struct SourceLines {
     pub lines: BTreeMap<u32, Line>,
     /// The functions defined here, by line of definition and linker symbol.
     pub functions: BTreeMap<(u32, String), SourceFunction>,
-    /// Branches: the sums over all copies.
+    /// Branches, where the table has any: the sums over all copies.
     pub branches: BTreeMap<BranchKey, Vec<Way>>,
 }
 
@@ -74,32 +74,44 @@ impl SourceLines {
 }
 
 impl LineTable {
-    /// Counts the lines of all functions of a profile.
+    /// Counts the lines of all functions of a profile, but no branches.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
         let functions: Vec<FunctionView<'_>> = profile.functions().collect();
         Self::of_functions(&functions)
     }
 
-    /// Counts the lines of some functions.
+    /// Counts the lines and the branches of all functions of a profile.
+    #[must_use]
+    pub fn with_branches(profile: &Profile) -> Self {
+        let functions: Vec<FunctionView<'_>> = profile.functions().collect();
+        Self::of(&functions, true)
+    }
+
+    /// Counts the lines of some functions, but no branches.
     #[must_use]
     pub fn of_functions(functions: &[FunctionView<'_>]) -> Self {
-        let mut table = Self::sum(functions.par_iter().map(|function| FunctionLines::new(*function, None)).collect());
+        Self::of(functions, false)
+    }
+
+    fn of(functions: &[FunctionView<'_>], branches: bool) -> Self {
+        let wanted = || Wanted { scopes: None, branches };
+        let mut table = Self::sum(functions.par_iter().map(|function| FunctionLines::new(*function, wanted())).collect());
         leave_out(&mut table, functions);
         table
     }
 
-    /// Counts the lines of some functions of the source, told by file and line of their definition and linker symbol: those of
-    /// their own code, and of their inlined copies wherever these are. What is inlined there is part of both.
+    /// Counts the lines and the branches of some functions of the source, told by file and line of their definition and linker
+    /// symbol: those of their own code, and of their inlined copies wherever these are. What is inlined there is part of both.
     #[must_use]
     pub fn of_copies(profile: &Profile, is_wanted: impl Fn(Option<FileId>, u32, &str) -> bool + Sync) -> Self {
         let functions: Vec<FunctionView<'_>> = profile.functions().collect();
         let parts = functions.par_iter().filter_map(|&function| {
             if is_wanted(function.file(), function.line(), function.symbol()) {
-                return Some(FunctionLines::new(function, None));
+                return Some(FunctionLines::new(function, Wanted { scopes: None, branches: true }));
             }
             let scopes = scopes_within(function, &is_wanted);
-            (!scopes.is_empty()).then(|| FunctionLines::new(function, Some(scopes)))
+            (!scopes.is_empty()).then(|| FunctionLines::new(function, Wanted { scopes: Some(scopes), branches: true }))
         });
         let mut table = Self::sum(parts.collect());
         leave_out(&mut table, &functions);
@@ -163,11 +175,18 @@ fn is_rust(function: FunctionView<'_>, (_, file, _): Instance) -> bool {
     Path::new(function.module.string(file)).extension().is_some_and(|extension| extension == "rs")
 }
 
+/// What is to be counted of a function.
+struct Wanted {
+    /// The inlined copies to which it belongs; `None` = all of the function.
+    scopes: Option<BTreeSet<Scope>>,
+    /// Whether branches are.
+    branches: bool,
+}
+
 /// What one function adds to the table.
 struct FunctionLines<'p> {
     symbol: &'p str,
-    /// The inlined copies to which they belong; `None` = all of the function.
-    scopes: Option<BTreeSet<Scope>>,
+    wanted: Wanted,
     /// What has no lines: code that rustc's test harness made at those of the tests.
     hidden: BTreeSet<Scope>,
     lines: Vec<(FileId, u32, Line)>,
@@ -176,7 +195,7 @@ struct FunctionLines<'p> {
 }
 
 impl<'p> FunctionLines<'p> {
-    fn new(function: FunctionView<'p>, scopes: Option<BTreeSet<Scope>>) -> Self {
+    fn new(function: FunctionView<'p>, wanted: Wanted) -> Self {
         let mut flow = Flow::of(function);
         let copies = inlined_copies(function);
         let ways_on = ways_on(function, &flow, &copies);
@@ -186,8 +205,10 @@ impl<'p> FunctionLines<'p> {
         };
         let copies: Copies<'p> = copies.into_iter().map(executed).collect();
         let (symbol, hidden) = (function.symbol(), made_to_run_tests(function, copies.keys()));
-        let mut lines = Self { symbol, scopes, hidden, lines: Vec::new(), functions: Vec::new(), branches: Vec::new() };
-        lines.branches = branches_in(function, &flow, |scope| lines.has(scope));
+        let mut lines = Self { symbol, wanted, hidden, lines: Vec::new(), functions: Vec::new(), branches: Vec::new() };
+        if lines.wanted.branches {
+            lines.branches = branches_in(function, &flow, |scope| lines.has(scope));
+        }
         lines.add_lines(function, &copies, &ways_on, &mut flow);
         lines.add_source_functions(function, &copies);
         lines
@@ -259,7 +280,7 @@ impl<'p> FunctionLines<'p> {
 
     /// Whether what stands in this scope is to be counted.
     fn has(&self, scope: &Scope) -> bool {
-        !self.hidden.contains(scope) && self.scopes.as_ref().is_none_or(|scopes| scopes.contains(scope))
+        !self.hidden.contains(scope) && self.wanted.scopes.as_ref().is_none_or(|scopes| scopes.contains(scope))
     }
 
     /// The function itself, and one entry for each inlined copy of another; a copy holds what is inlined into it.

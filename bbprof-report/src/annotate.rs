@@ -174,7 +174,7 @@ pub fn annotate(
 ) -> io::Result<()> {
     match subject {
         Subject::File(file) => {
-            let table = LineTable::new(profile);
+            let table = LineTable::with_branches(profile);
             let Some(source) = table.files.get(file) else { return Ok(()) };
             write_source(profile, *file, source, 1..=u32::MAX, &read, style, out)
         }

@@ -76,7 +76,7 @@ impl CoveredLines {
 
 /// The source files with code, by path.
 pub(crate) fn covered_files<'p>(profile: &'p Profile, coverage: Coverage<'_>) -> Vec<CoveredFile<'p>> {
-    let mut table = LineTable::new(profile);
+    let mut table = LineTable::with_branches(profile);
     table.files.retain(|file, _| {
         let path = profile.files.path(*file);
         (coverage.with_toolchain || !is_of_toolchain(path)) && !is_of_doctests(path)
