@@ -54,8 +54,10 @@ fn without_call_offset(text: &str) -> Option<&str> {
     if is_virtual { Some(&rest[number(rest)?..]) } else { Some(rest) }
 }
 
-/// ThinLTO renames local functions `name.llvm.<hash>`.
-pub(crate) fn without_llvm_suffix(symbol: &str) -> &str {
+/// The symbol that a function has in its module: to let other modules call local functions, LLVM renames them
+/// `name.llvm.<hash>` (ThinLTO, and rustc where it has several codegen units); the hash is of the module's code.
+#[must_use]
+pub fn without_llvm_suffix(symbol: &str) -> &str {
     match symbol.rsplit_once(".llvm.") {
         Some((plain, hash)) if !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => plain,
         _ => symbol,

@@ -19,7 +19,7 @@ pub mod raw;
 pub mod sources;
 mod words;
 
-pub use demangle::{demangle, is_lambda_invoker, is_thunk};
+pub use demangle::{demangle, is_lambda_invoker, is_thunk, without_llvm_suffix};
 pub use digest::{BuildId, Digest};
 pub use error::FormatError;
 pub use hashed_path::HashedPath;

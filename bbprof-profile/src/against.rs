@@ -2,6 +2,7 @@
 
 use crate::{BlockEdge, FunctionView, Profile};
 use bbprof_format::manifest::Function;
+use bbprof_format::without_llvm_suffix;
 use std::collections::BTreeMap;
 
 /// Where two profiles differ.
@@ -24,7 +25,8 @@ pub struct Comparison {
     pub disagreements: Vec<Disagreement>,
 }
 
-/// Functions of one symbol and module stand in the order of the link.
+/// By the symbol that a function has in its module, and the module; functions that have both in common stand in
+/// the order of the link.
 type Functions<'p> = BTreeMap<(&'p str, &'p str), Vec<FunctionView<'p>>>;
 
 impl Profile {
@@ -111,7 +113,7 @@ fn compare_blocks(a: FunctionView<'_>, b: FunctionView<'_>, mut differ: impl FnM
 fn by_name(profile: &Profile) -> Functions<'_> {
     let mut functions: Functions<'_> = BTreeMap::new();
     for function in profile.functions() {
-        functions.entry((function.symbol(), function.module_source())).or_default().push(function);
+        functions.entry((without_llvm_suffix(function.symbol()), function.module_source())).or_default().push(function);
     }
     functions
 }

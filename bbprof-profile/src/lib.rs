@@ -54,10 +54,10 @@ mod visits;
 
 pub use against::{Comparison, Disagreement};
 pub use audit::{Exception, ExceptionKind};
-pub use bbprof_format::demangle;
 pub use bbprof_format::manifest::{CounterMode, EdgeKind, Linkage, LocationId, WeightSource};
 pub use bbprof_format::merged::{ImageCounters, MergedProfile, Process};
 pub use bbprof_format::sources::{is_of_doctests, is_of_toolchain};
+pub use bbprof_format::{demangle, without_llvm_suffix};
 pub use branches::Branch;
 pub use call_graph::{Call, CallGraph, FunctionId, InclusiveCosts, Target};
 pub use call_view::{CallView, CalleeView};

@@ -305,7 +305,7 @@ impl<'p> FunctionLines<'p> {
         }
         for (scope, (copy, executions)) in copies {
             let Some((_, file, line)) = copy.first_line().filter(|_| self.has(scope)) else { continue };
-            let last_line = if copy.location.file == file { copy.location.line.max(line) } else { line };
+            let last_line = copy.last_line.max(line);
             if is_lambda_invoker(module.string(copy.location.function)) {
                 continue;
             }

@@ -25,6 +25,8 @@ pub(crate) struct InlinedCopy<'p> {
     pub(crate) location: &'p Location,
     /// Nodes with its code, or with code inlined into it; ascending.
     pub(crate) nodes: Vec<u32>,
+    /// The last line of its function, in the file where that begins, that has code here.
+    pub(crate) last_line: u32,
 }
 
 impl InlinedCopy<'_> {
@@ -73,7 +75,10 @@ pub(crate) fn inlined_copies(function: FunctionView<'_>) -> BTreeMap<Scope, Inli
             let mut location = function.module.location(*id);
             while let Some(outer) = location.inlined_at {
                 let scope = location.scope();
-                let copy = copies.entry(scope).or_insert_with(|| InlinedCopy { location, nodes: Vec::new() });
+                let copy = copies.entry(scope).or_insert_with(|| InlinedCopy { location, nodes: Vec::new(), last_line: 0 });
+                if location.file == location.function_file {
+                    copy.last_line = copy.last_line.max(location.line);
+                }
                 if copy.nodes.last() != Some(&position) {
                     copy.nodes.push(position);
                 }

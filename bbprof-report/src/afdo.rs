@@ -6,7 +6,7 @@
 
 use crate::names::one_line;
 use crate::number::in_64_bits;
-use bbprof_profile::{CalleeView, Frame, FunctionView, LocationId, Profile};
+use bbprof_profile::{CalleeView, Frame, FunctionView, LocationId, Profile, without_llvm_suffix};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -35,7 +35,7 @@ impl<'p> Body<'p> {
             let place = place_of(&chain[position])?;
             match position {
                 0 => return Some((body, place)),
-                _ => body = body.inlined.entry((place, canonical(chain[position - 1].function))).or_default(),
+                _ => body = body.inlined.entry((place, without_llvm_suffix(chain[position - 1].function))).or_default(),
             }
         }
         None
@@ -97,7 +97,7 @@ impl std::fmt::Display for Offset {
 pub fn write_afdo(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     let mut functions: BTreeMap<&str, Body<'_>> = BTreeMap::new();
     for function in profile.functions() {
-        functions.entry(canonical(function.symbol())).or_default().add(body_of(function));
+        functions.entry(without_llvm_suffix(function.symbol())).or_default().add(body_of(function));
     }
     let mut functions: Vec<(u128, &str, Body<'_>)> = functions.into_iter().map(|(name, body)| (body.total(), name, body)).collect();
     functions.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
@@ -137,7 +137,8 @@ fn body_of(function: FunctionView<'_>) -> Body<'_> {
         let (CalleeView::Symbol(callee), Some(location)) = (call.callee, call.location) else { continue };
         let chain = chains.entry(location).or_insert_with(|| function.frames(location));
         if let Some((body, place)) = body.at(chain) {
-            *body.places.entry(place).or_default().callees.entry(canonical(callee)).or_default() += u128::from(call.count);
+            *body.places.entry(place).or_default().callees.entry(without_llvm_suffix(callee)).or_default() +=
+                u128::from(call.count);
         }
     }
     body
@@ -149,11 +150,6 @@ fn place_of(frame: &Frame<'_>) -> Option<Place> {
         return None;
     }
     Some((frame.line.wrapping_sub(frame.function_line) & 0xffff, component(frame.discriminator)))
-}
-
-/// The name without what optimisers append.
-fn canonical(symbol: &str) -> &str {
-    symbol.split(".llvm.").next().unwrap_or(symbol)
 }
 
 /// The first component of a discriminator (LLVM, `DebugInfoMetadata.h`): bit 0 says that

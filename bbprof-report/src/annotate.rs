@@ -15,6 +15,8 @@ use std::ops::RangeInclusive;
 pub enum Subject<'p> {
     /// The instantiations of one function that have code of their own, and what else is called so: inlined copies.
     Functions(Vec<FunctionView<'p>>, Called),
+    /// A function all code of which is part of others, by the files and lines where it begins.
+    Inlined(Vec<(FileId, u32)>, Called),
     /// All code of a source file.
     File(FileId),
 }
@@ -45,22 +47,6 @@ pub enum AnnotateError {
         wanted: String,
         /// What `verify` says of each function that has this name.
         reasons: Vec<String>,
-    },
-    /// All that is left of it is part of other functions.
-    #[error(
-        "{wanted:?} has no code of its own: it is inlined wherever it is called; `bbprof annotate {}` shows its lines (from {line} on), `bbprof report --copies={}` its copies",
-        shell_word(.file),
-        shell_word(.source_name)
-    )]
-    OnlyInlined {
-        /// What was asked for.
-        wanted: String,
-        /// Its name, and what it is a method of, without the arguments of generics and templates.
-        source_name: String,
-        /// Its source file.
-        file: String,
-        /// The line where it begins.
-        line: u32,
     },
     /// Several functions or files have this name.
     #[error("{wanted:?} is ambiguous; give one of: {}", .candidates.join(", "))]
@@ -106,11 +92,18 @@ pub fn find_subject<'p>(profile: &'p Profile, wanted: &str) -> Result<Subject<'p
             }
         }
     }
-    find_file(profile, wanted).map(Subject::File)
+    let table = LineTable::new(profile);
+    if let Some(file) = find_file(profile, &table, wanted)? {
+        return Ok(Subject::File(file));
+    }
+    if let Some(why) = why_absent(profile, wanted) {
+        return Err(why);
+    }
+    find_inlined(&table, wanted)?.ok_or_else(|| not_found(profile, wanted))
 }
 
-/// Why a function has no counts of its own, where the profile tells.
-fn why_absent(profile: &Profile, table: &LineTable, wanted: &str) -> Option<AnnotateError> {
+/// Why a function has no counts, where the profile tells.
+fn why_absent(profile: &Profile, wanted: &str) -> Option<AnnotateError> {
     let wanted_is = |symbol: &str| {
         let name = demangle(symbol);
         WAYS.iter().any(|is_called| is_called(wanted, symbol, &name))
@@ -124,41 +117,56 @@ fn why_absent(profile: &Profile, table: &LineTable, wanted: &str) -> Option<Anno
     let exceptions = profile.exceptions().into_iter();
     let unsolved = exceptions.filter(|exception| exception.kind == ExceptionKind::Unsolved && wanted_is(&exception.symbol));
     let reasons: Vec<String> = unsolved.map(|exception| one_line(&exception.to_string()).into_owned()).collect();
-    if !reasons.is_empty() {
-        return Some(AnnotateError::Unsolved { wanted: wanted.to_owned(), reasons });
-    }
-    table.files.iter().find_map(|(file, source)| {
-        let ((line, symbol), _) = source.functions.iter().find(|((_, symbol), _)| wanted_is(symbol))?;
-        let file = one_line(profile.files.path(*file)).into_owned();
-        let source_name = source_word(&demangle(symbol));
-        Some(AnnotateError::OnlyInlined { wanted: wanted.to_owned(), source_name, file, line: *line })
-    })
+    (!reasons.is_empty()).then(|| AnnotateError::Unsolved { wanted: wanted.to_owned(), reasons })
 }
 
-fn find_file(profile: &Profile, wanted: &str) -> Result<FileId, AnnotateError> {
-    let table = LineTable::new(profile);
+fn find_file(profile: &Profile, table: &LineTable, wanted: &str) -> Result<Option<FileId>, AnnotateError> {
     let of_path = |path: &str| path.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with('/'));
     let files: Vec<FileId> = table.files.keys().copied().filter(|file| of_path(profile.files.path(*file))).collect();
     match files[..] {
-        [file] => Ok(file),
-        [] => {
-            if let Some(why) = why_absent(profile, &table, wanted) {
-                return Err(why);
-            }
-            let mut near: Vec<(u128, String)> = profile
-                .functions()
-                .filter(|function| function.name().contains(wanted))
-                .map(|function| (function.counts.instructions, cut_middle(function.name(), 100)))
-                .collect();
-            near.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-            let nearest = near.into_iter().map(|(_, name)| name).take(5).collect();
-            Err(AnnotateError::NotFound { wanted: wanted.to_owned(), nearest })
-        }
+        [] => Ok(None),
+        [file] => Ok(Some(file)),
         _ => {
             let candidates = files.iter().map(|file| profile.files.path(*file).to_owned()).collect();
             Err(AnnotateError::Ambiguous { wanted: wanted.to_owned(), candidates })
         }
     }
+}
+
+/// A function that has no code of its own, but copies of it in others have.
+fn find_inlined<'p>(table: &LineTable, wanted: &str) -> Result<Option<Subject<'p>>, AnnotateError> {
+    for is_called in WAYS {
+        let mut found: BTreeMap<&str, Vec<(FileId, u32)>> = BTreeMap::new();
+        for (file, source) in &table.files {
+            for (line, symbol) in source.functions.keys() {
+                if is_called(wanted, symbol, &demangle(symbol)) {
+                    found.entry(symbol).or_default().push((*file, *line));
+                }
+            }
+        }
+        let names: BTreeSet<String> = found.keys().map(|symbol| source_word(&demangle(symbol))).collect();
+        if names.len() > 1 {
+            let candidates = names.iter().map(|name| shell_word(name)).collect();
+            return Err(AnnotateError::Ambiguous { wanted: wanted.to_owned(), candidates });
+        }
+        if !names.is_empty() {
+            let places: BTreeSet<(FileId, u32)> = found.into_values().flatten().collect();
+            let called = Called { word: wanted.to_owned(), is_called };
+            return Ok(Some(Subject::Inlined(places.into_iter().collect(), called)));
+        }
+    }
+    Ok(None)
+}
+
+fn not_found(profile: &Profile, wanted: &str) -> AnnotateError {
+    let mut near: Vec<(u128, String)> = profile
+        .functions()
+        .filter(|function| function.name().contains(wanted))
+        .map(|function| (function.counts.instructions, cut_middle(function.name(), 100)))
+        .collect();
+    near.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let nearest = near.into_iter().map(|(_, name)| name).take(5).collect();
+    AnnotateError::NotFound { wanted: wanted.to_owned(), nearest }
 }
 
 /// Writes the source of `subject` with counts; `read` gives the text of a file, or why it cannot.
@@ -188,13 +196,53 @@ pub fn annotate(
                 if position > 0 {
                     writeln!(out)?;
                 }
-                let is_wanted = |file, line, symbol: &str| (file, line) == place && called.is(symbol);
-                let table = LineTable::of_copies(profile, is_wanted);
+                let table = copies(profile, place, called);
                 write_function(profile, &functions, called, &table, &read, style, out)?;
             }
             Ok(())
         }
+        Subject::Inlined(places, called) => {
+            for (position, (file, line)) in places.iter().enumerate() {
+                if position > 0 {
+                    writeln!(out)?;
+                }
+                let table = copies(profile, (Some(*file), *line), called);
+                write_inlined(profile, (*file, *line), called, &table, &read, style, out)?;
+            }
+            Ok(())
+        }
     }
+}
+
+/// The lines of all copies of what is called so and begins there.
+fn copies(profile: &Profile, place: (Option<FileId>, u32), called: &Called) -> LineTable {
+    LineTable::of_copies(profile, |file, line, symbol| (file, line) == place && called.is(symbol))
+}
+
+/// A function that is inlined wherever it is called.
+fn write_inlined(
+    profile: &Profile,
+    (file, line): (FileId, u32),
+    called: &Called,
+    table: &LineTable,
+    read: &impl Fn(&str) -> io::Result<String>,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Some(source) = table.files.get(&file) else { return Ok(()) };
+    let copies = || source.functions.iter().filter(|((at, symbol), _)| *at == line && called.is(symbol));
+    let Some(((_, symbol), _)) = copies().next() else { return Ok(()) };
+    let name = demangle(symbol);
+    writeln!(out, "{}", one_line(&name))?;
+    let times = copies().map(|(_, function)| function.inlined).sum();
+    let where_to = shell_word(&source_word(&name));
+    writeln!(
+        out,
+        "is inlined wherever it is called: executed {}; `bbprof report --copies={where_to}` says where",
+        numbered(times, "time")
+    )?;
+    let last = copies().map(|(_, function)| function.last_line).max().unwrap_or(line);
+    write_source(profile, file, source, line..=last, read, style, out)
 }
 
 /// The instantiations of one function, with the lines of all its copies.
@@ -210,11 +258,13 @@ fn write_function(
     let Some(first) = functions.first() else { return Ok(()) };
     let entries: u128 = functions.iter().map(|function| u128::from(function.counts.entries)).sum();
     let instructions: u128 = functions.iter().map(|function| function.counts.instructions).sum();
-    let copies = if functions.len() > 1 { format!(" ({} instantiations)", functions.len()) } else { String::new() };
+    let copies = if functions.len() > 1 { format!(" ({} copies)", functions.len()) } else { String::new() };
     writeln!(out, "{}{copies}", one_line(first.name()))?;
     let source = first.file().and_then(|file| Some((file, table.files.get(&file)?)));
     let of_source = || source.iter().flat_map(|(_, source)| &source.functions).filter(|((line, _), _)| *line == first.line());
-    let inlined = match of_source().map(|(_, function)| function.inlined).sum() {
+    // Others may begin on the same line: closures, lambdas.
+    let of_its_name = of_source().filter(|((_, symbol), _)| called.is(symbol));
+    let inlined = match of_its_name.map(|(_, function)| function.inlined).sum() {
         0 => String::new(),
         times => format!("; inlined copies were executed {}, which the lines count, too", numbered(times, "time")),
     };

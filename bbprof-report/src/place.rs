@@ -21,7 +21,8 @@ pub(crate) fn placed(profile: &Profile, function: FunctionView<'_>) -> String {
     format!("{}{}", short_name(function.name()), place(profile, at))
 }
 
-/// A long name with `<..>` for the arguments of its generics, and without its parameters' types, so that the rest can be read.
+/// A long name with `<..>` for the arguments of its generics, and without the types of its
+/// parameters and its result, so that the rest can be read.
 pub(crate) fn short_name(name: &str) -> String {
     // Fits beside the numbers in 80 columns with a place behind it; a guess.
     const LONG: usize = 24;
@@ -64,7 +65,23 @@ pub(crate) fn short_name(name: &str) -> String {
             }
         }
     }
-    short
+    without_result(&short).to_owned()
+}
+
+/// Without the type in front of a C++ template's name, which ends in its arguments: `unsigned long f<..>`.
+fn without_result(short: &str) -> &str {
+    let (mut depth, mut behind) = (0_u32, 0);
+    for (at, c) in short.char_indices() {
+        match c {
+            '(' | '<' | '[' | '{' => depth += 1,
+            ')' | '>' | ']' | '}' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 => behind = at + 1,
+            _ => {}
+        }
+    }
+    let (result, name) = short.split_at(behind);
+    let is_other = result.contains("operator") || result.ends_with(" to ") || result.ends_with(" for ");
+    if name.ends_with("<..>") && !is_other { name } else { short }
 }
 
 #[cfg(test)]
@@ -84,6 +101,10 @@ mod tests {
             ("<fn(u64) -> u64 as a_module::Score>::score", "<fn(u64) -> u64 as a_module::Score>::score"),
             ("void (*a_function<int>(int, char const*))(int)", "a_function<..>"),
             ("int (&an_array_of_three<int>(int))[3]", "an_array_of_three<..>"),
+            ("unsigned long a_namespace::a_function<int>(int)", "a_namespace::a_function<..>"),
+            ("std::map<int, int>& (anonymous namespace)::f<int>(int)", "(anonymous namespace)::f<..>"),
+            ("non-virtual thunk to a_namespace::M<int>", "non-virtual thunk to a_namespace::M<..>"),
+            ("core::ptr::drop_in_place::<[a::B; 3]> as usual", "core::ptr::drop_in_place::<..> as usual"),
             ("main::$_0::operator int (*)(int)() const", "main::$_0::operator int "),
             ("a_namespace::operator<<(std::ostream&, a::B)", "a_namespace::operator<<"),
             ("a_namespace::operator\"\" _km(unsigned long long)", "a_namespace::operator\"\" _km"),

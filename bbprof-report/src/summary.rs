@@ -174,10 +174,14 @@ fn group_label(profile: &Profile, by: GroupBy, key: &str, group: &Group<'_>) -> 
     let Some((_, function)) = group.hottest.filter(|_| matches!(by, GroupBy::Function | GroupBy::Instantiation)) else {
         return key.to_owned();
     };
+    let (name, copies) = match group.members {
+        1 => (short_name(function.name()), String::new()),
+        n => (short_name(&without_turbofish(function.name())), format!("({n} copies)")),
+    };
+    // Behind two spaces stands what gives way to the name.
     let place = place(profile, function.file().map(|file| (file, function.line())));
-    let copies = if group.members > 1 { format!(" ({} instantiations)", group.members) } else { String::new() };
-    let name = if group.members > 1 { without_turbofish(function.name()) } else { function.name().to_owned() };
-    format!("{}{copies}{place}", short_name(&name))
+    let between = if copies.is_empty() || !place.is_empty() { " " } else { "  " };
+    format!("{name}{place}{between}{copies}").trim_end().to_owned()
 }
 
 fn write_blocks(profile: &Profile, options: &SummaryOptions, out: &mut dyn Write) -> io::Result<()> {

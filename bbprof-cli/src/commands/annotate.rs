@@ -75,8 +75,10 @@ pub(crate) fn run(args: &AnnotateArgs) -> Result<Outcome> {
     };
     let style = args.look.style(&std::io::stdout());
     if args.ir {
-        let Subject::Functions(functions, _) = &subject else {
-            require!("{wanted:?} is a file; --ir shows functions");
+        let functions = match &subject {
+            Subject::Functions(functions, _) => functions,
+            Subject::Inlined(..) => require!("{wanted:?} has no code of its own: it is inlined wherever it is called"),
+            Subject::File(_) => require!("{wanted:?} is a file; --ir shows functions"),
         };
         to_stdout(|out| functions.iter().try_for_each(|function| write_ir(&profile, *function, style, out)))?;
     } else {

@@ -12,7 +12,7 @@ use anyhow::Result;
 use bbprof_format::BuildId;
 use bbprof_format::merged::{ImageCounters, MergedProfile};
 use bbprof_profile::{ExceptionKind, Merger, Profile};
-pub(crate) use files::{expand, stands_for_profiles};
+pub(crate) use files::{expand, stands_for_profiles, without_profile};
 pub(crate) use images::Images;
 pub(crate) use one_by_one::{Take, each_input};
 pub(crate) use read::read_profile;

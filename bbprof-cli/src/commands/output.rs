@@ -47,7 +47,12 @@ pub(crate) fn to_file<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
     if !folder.is_dir() {
         bail!("{}: cannot be written: {} is no folder", path.display(), folder.display());
     }
-    let mut out = BufWriter::new(Aside::in_folder(folder).with_context(cannot)?);
+    let aside = Aside::in_folder(folder).with_context(cannot)?;
+    // Who keeps the old file from others' eyes keeps the new one, too.
+    if let Ok(old) = std::fs::metadata(path) {
+        aside.set_permissions(old.permissions()).with_context(cannot)?;
+    }
+    let mut out = BufWriter::new(aside);
     let value = write(&mut out).with_context(cannot)?;
     out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.persist(path)).with_context(cannot)?;
     Ok(value)
@@ -79,6 +84,13 @@ impl Aside {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".bbprof-");
         builder
+    }
+
+    fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
+        match self {
+            Self::Nameless(file) => file.set_permissions(permissions),
+            Self::Named(file) => file.as_file().set_permissions(permissions),
+        }
     }
 
     /// Puts it in place. Only what has a name can take the place of another file, so it has one for a moment.
@@ -167,6 +179,11 @@ mod tests {
             .expect("written");
             assert_eq!((std::fs::read_to_string(&path).expect("there"), names()), (text.to_owned(), vec!["result".into()]));
         }
+        let mode = || std::fs::metadata(&path).expect("there").permissions().mode() & 0o7777;
+        assert_ne!(mode(), 0o640);
+        std::fs::set_permissions(&path, Permissions::from_mode(0o640)).expect("ours");
+        to_file(&path, |out| out.write_all(b"new")).expect("written");
+        assert_eq!(mode(), 0o640);
         let failed = to_file(&path, |_| Err::<(), _>(io::Error::other("no more")));
         assert!(failed.is_err() && names() == ["result"]);
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "new");

@@ -1,10 +1,10 @@
 //! `bbprof paths`: the hottest paths.
 
-use super::inputs::{MapArgs, load, stands_for_profiles, tell_inexact};
+use super::inputs::{MapArgs, load, stands_for_profiles, tell_inexact, without_profile};
 use super::look::LookArgs;
 use super::outcome::Outcome;
 use super::output::to_stdout;
-use crate::exit::{Requirement, require};
+use crate::exit::require;
 use crate::messages::tell;
 use anyhow::Result;
 use bbprof_report::{PathOptions, Subject, find_subject, write_paths};
@@ -44,9 +44,22 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
     tell_inexact(&profile);
     let functions = match function {
         None => profile.functions().collect(),
-        Some(wanted) => match find_subject(&profile, &wanted.to_string_lossy()).map_err(|error| Requirement(error.to_string()))? {
-            Subject::Functions(functions, _) => functions,
-            Subject::File(_) => require!("{}: is a source file; name a function", wanted.display()),
+        Some(wanted) => match find_subject(&profile, &wanted.to_string_lossy()) {
+            Ok(Subject::Functions(functions, _)) => functions,
+            Ok(Subject::Inlined(..)) => {
+                require!("{}: has no paths of its own: it is inlined wherever it is called", wanted.display())
+            }
+            Ok(Subject::File(_)) => require!("{}: is a source file; name a function", wanted.display()),
+            // A folder, then, and one that stands for no profiles.
+            Err(_) if Path::new(wanted).is_dir() => {
+                let why = without_profile(Path::new(wanted));
+                if profiles.is_empty() {
+                    require!("{why}");
+                }
+                tell!("left out {why}");
+                profile.functions().collect()
+            }
+            Err(error) => require!("{error}"),
         },
     };
     if functions.iter().all(|function| function.num_paths().is_none()) {

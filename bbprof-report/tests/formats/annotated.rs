@@ -99,17 +99,29 @@ fn functions_whose_counters_make_no_flow_are_not_taken_for_unknown() {
 }
 
 #[test]
-fn functions_that_are_only_inlined_are_found_as_suggested() {
+fn functions_that_are_only_inlined() {
     let mut maker = ModuleMaker::new("a.cpp", CounterMode::Edges);
     let host = leaf(&mut maker, "_Z4hosti", Linkage::External);
     let call = maker.location("_Z4hosti", 8, None);
     let inlined = maker.location("_ZN1a1S3getEi", 3, Some(call));
     maker.module.functions[host].nodes[0].locations = vec![(inlined, 4)];
-    let profile = Run::new(&[(&maker, None)]).profile().expect("counters fit the map");
+    let mut run = Run::new(&[(&maker, None)]);
+    run.walk(&maker, host, &[0, 1], 7);
+    let profile = run.profile().expect("counters fit the map");
     for name in ["a::S::get(int)", "a::S::get", "get", "_ZN1a1S3getEi"] {
-        let error = find_subject(&profile, name).expect_err("it has no code of its own").to_string();
-        assert!(error.contains("`bbprof annotate /src/a.cpp`") && error.contains("`bbprof report --copies=a::S::get`"), "{error}");
+        let subject = find_subject(&profile, name).expect("its copy is there");
+        assert!(matches!(&subject, Subject::Inlined(places, _) if places.len() == 1), "{name}");
+        let said = text(|out| annotate(&profile, &subject, |_| Ok("\n\nget() {}\n".to_owned()), PLAIN, out));
+        let where_to = "executed 7 times; `bbprof report --copies=a::S::get` says where\n";
+        let expected = format!(
+            "a::S::get(int)\nis inlined wherever it is called: {where_to}/src/a.cpp:1\n    7       1\n            2\n    7 *     3  get() {{}}\n"
+        );
+        assert_eq!(said, expected);
     }
+    // What begins on its line is no copy of it.
+    let subject = find_subject(&profile, "host").expect("it is there");
+    let said = text(|out| annotate(&profile, &subject, |_| Ok(String::new()), PLAIN, out));
+    assert!(said.starts_with("host(int)\nentered 7 times, 28 instructions\n/src/a.cpp:1\n"), "{said}");
     let mut found = 0;
     let write =
         |out: &mut dyn io::Write| write_copies(&profile, "a::S::get", 9, PLAIN, &|_| None, out).map(|functions| found = functions);

@@ -84,9 +84,10 @@ fn known_changes_have_the_known_reasons() {
     assert_eq!(moved + code, -instructions(&before, "wanders"));
     assert_eq!(change(&value, "host")[4], -moved);
     assert_eq!(number(&value["moved_by_inlining"]), -moved);
-    // It has no code of its own any more, and annotate says where to look.
-    let absent = Run::new(tool("bbprof")).arg("annotate").arg(&new.raw).arg("wanders").outcome().expect_code(2);
-    assert!(absent.stderr.contains("is inlined wherever it is called") && absent.stderr.contains("changes.c"), "{}", absent.stderr);
+    // It has no code of its own any more, and annotate shows that of its copies.
+    let inlined = Run::new(tool("bbprof")).arg("annotate").arg(&new.raw).arg("wanders").ok().text();
+    assert!(inlined.contains("is inlined wherever it is called: executed 1,000 times;"), "{inlined}");
+    assert!(inlined.contains("void wanders(int x) {") && inlined.contains("sink += i;"), "{inlined}");
     // The way back is the same with the signs turned, but for the reference that the split of lengths is made by.
     let back = json(&new.raw, &old.raw);
     assert_eq!(number(&back["change"]["total"]), -number(&value["change"]["total"]));

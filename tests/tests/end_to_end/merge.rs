@@ -1,6 +1,9 @@
 //! Sums of profiles: what `bbprof merge` writes, and what is added up with it.
+//!
+//! Requires `unshare` (util-linux) and the right to make user namespaces.
 
 use bbprof_tests::{Parcel, ProfiledRun, Run, tool};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// A parcel, built, and a profile of it.
@@ -106,4 +109,23 @@ fn folders_without_profiles() {
     assert!(said.lines().count() == 1 && said.ends_with(&no_profile("left out ")), "{said}");
     let verified = Run::new(tool("bbprof")).args(["verify", "--against"]).args([&run.raw, &merged]).ok().text();
     assert!(verified.contains(" edges, 0 differences\n"), "{verified}");
+}
+
+/// A folder that cannot be listed is an input that cannot be read: named and left out. (Beneath `unshare -U` root is nobody
+/// special; elsewhere it would list the folder.)
+#[test]
+fn folders_that_cannot_be_listed() {
+    let (parcel, run) = profiled();
+    let (runs, closed) = (parcel.sandbox.join("runs"), parcel.sandbox.join("runs/closed"));
+    std::fs::create_dir_all(&closed).unwrap();
+    std::fs::copy(&run.raw, runs.join("a.bbraw")).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+    let verify = |inputs: &[&Path]| Run::new("unshare").arg("-U").arg(tool("bbprof")).arg("verify").args(inputs).outcome();
+    let said = verify(&[&runs]).expect_code(4);
+    assert!(said.text().contains("\nexact: "), "{}", said.text());
+    let why = format!("{}: a folder that cannot be listed: Permission denied", closed.display());
+    assert!(said.stderr.contains(&format!("skipped {why}")), "{}", said.stderr);
+    let alone = verify(&[&closed]).expect_code(1).stderr;
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(alone.contains(&format!("error: {why}")), "{alone}");
 }

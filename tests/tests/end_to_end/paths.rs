@@ -112,6 +112,9 @@ fn one_function_and_bad_requests() {
     assert!(gcd.contains("    entry #0 ") && gcd.contains(" leaves\n") && gcd.contains("gcd.c:5"), "{gcd}");
     std::fs::create_dir(sandbox.join("main")).expect("a folder that is called as a function");
     assert!(bbprof(&["paths", raw, "main"]).ok().text().contains(" taken, of "));
+    std::fs::create_dir(sandbox.join("empty")).expect("a folder that is called as nothing");
+    let of_all = bbprof(&["paths", raw, "empty"]).ok();
+    assert!(of_all.stderr.contains("left out empty: no profile") && of_all.text() == bbprof(&["paths", raw]).ok().text());
     assert!(bbprof(&["paths", raw, "no_such"]).outcome().expect_code(2).stderr.contains("no function or source file"));
     assert!(bbprof(&["paths", raw, "--coverage", "101"]).outcome().expect_code(2).stderr.contains("from 0 to 100"));
     let edges = program.build_profiled(&["-O0"], sandbox.join("edges"));

@@ -7,8 +7,8 @@ use crate::last_run;
 use crate::messages::tell;
 use anyhow::{Context, Result};
 use bbprof_format::{merged, raw};
-use std::fs::File;
-use std::io::Read;
+use std::fs::{DirEntry, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -27,7 +27,7 @@ pub(super) fn expand_without(profiles: &[PathBuf], output: Option<&Path>) -> Res
         let metadata = std::fs::metadata(path).map_err(|error| Requirement(format!("{}: {error}", path.display())))?;
         if metadata.is_dir() {
             let before = files.len();
-            collect(path, &mut files)?;
+            collect(path, &mut files);
             if let Some(output) = &output
                 && files[before..].iter().any(|path| is_same(path, output))
             {
@@ -50,7 +50,6 @@ pub(super) fn expand_without(profiles: &[PathBuf], output: Option<&Path>) -> Res
             files.push(path.clone());
         }
     }
-    let without_profile = |folder: &PathBuf| format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", folder.display());
     match empty.first() {
         Some(first) if files.is_empty() => return Err(Requirement(without_profile(first)).into()),
         _ => empty.into_iter().for_each(|folder| tell!("left out {}", without_profile(folder))),
@@ -63,22 +62,31 @@ fn is_same(path: &Path, canonical: &Path) -> bool {
     path.canonicalize().is_ok_and(|path| path == canonical)
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    let context = || format!("{}: cannot be listed", folder.display());
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(context)? {
-        let entry = entry.with_context(context)?;
-        paths.push((entry.path(), entry.file_type().with_context(context)?.is_dir()));
-    }
+/// What is said of a folder without profiles.
+pub(crate) fn without_profile(folder: &Path) -> String {
+    format!("{}: no profile (*.bbraw, *.bbprof) is in this folder", folder.display())
+}
+
+/// A folder that cannot be listed stands among the files, as an input that cannot be read.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(mut paths) = listed(folder) else {
+        files.push(folder.to_owned());
+        return;
+    };
     paths.sort();
     for (path, is_folder) in paths {
         if is_folder {
-            collect(&path, files)?;
+            collect(&path, files);
         } else if is_profile(&path) {
             files.push(path);
         }
     }
-    Ok(())
+}
+
+/// What is in a folder, and whether that is a folder.
+fn listed(folder: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+    let entry = |entry: io::Result<DirEntry>| entry.and_then(|entry| Ok((entry.path(), entry.file_type()?.is_dir())));
+    std::fs::read_dir(folder)?.map(entry).collect()
 }
 
 fn is_profile(path: &Path) -> bool {

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// A profile among those that are named, or in a folder. Who names a pipe wants what is
 /// in it; one that lies in a folder may never be written.
 pub(super) fn read_input(path: &Path, named: &[PathBuf]) -> Result<MergedProfile> {
+    if let Some(Err(error)) = path.is_dir().then(|| std::fs::read_dir(path)) {
+        bail!("a folder that cannot be listed: {error}");
+    }
     let is_special = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
     if is_special && !named.iter().any(|word| word == path) {
         bail!("a pipe, socket or device: read from only where it is named itself");

@@ -349,7 +349,7 @@ fn overloads_on_one_line() {
     assert_eq!([counts("_ZL1fi"), counts("_ZL1fd")], [["10"], ["0"]], "{trace}");
     assert_eq!([counts("TokenC2ERKS_"), counts("TokenC2EOS_"), counts("twice")], [["10"], ["0"], ["20"]], "{trace}");
     let report = Run::new(tool("bbprof")).args(["report", "--top", "1000"]).arg(sandbox.join("run.bbraw")).ok().text();
-    assert!(report.contains(" f(int)  overloads.cpp:3\n") && report.contains("(2 instantiations)"), "{report}");
+    assert!(report.contains(" f(int)  overloads.cpp:3\n") && report.contains("(2 copies)"), "{report}");
 }
 
 const TIGHT: &str = "\
