@@ -143,7 +143,12 @@ impl<'p> CallTable<'p> {
 
     /// Entries of the function, and direct calls of it.
     pub(crate) fn sums(&self, key: &Key<'p>) -> Option<(u128, u128)> {
-        self.numbers.get(key).map(|number| self.sums[*number])
+        self.numbers.get(key).map(|number| self.sums_of(*number))
+    }
+
+    /// The same of the function with this number.
+    pub(crate) fn sums_of(&self, number: usize) -> (u128, u128) {
+        self.sums[number]
     }
 }
 
@@ -183,7 +188,7 @@ pub(crate) fn missing_entries<'p>(profile: &'p Profile, table: &CallTable<'p>) -
     let mut missing = Vec::new();
     let mut told = HashSet::new();
     for (number, _, function) in table.functions(profile) {
-        let (entries, calls) = table.sums[number];
+        let (entries, calls) = table.sums_of(number);
         if calls > entries && told.insert(number) {
             missing.push(MissingEntries { symbol: function.symbol(), name: function.name(), calls, entries });
         }

@@ -41,6 +41,7 @@ mod prepared;
 mod profile;
 mod raw;
 mod reach;
+mod replaced;
 mod scopes;
 mod silent_copies;
 mod solve;

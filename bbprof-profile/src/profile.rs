@@ -3,7 +3,7 @@
 use crate::image::LinkedModule;
 use crate::module_names::{ModuleNames, name_modules, source};
 use crate::view::FunctionView;
-use crate::{FileId, Files, Image, ProfileError, SolvedImage};
+use crate::{FileId, Files, Image, ProfileError, SolvedImage, replaced};
 use bbprof_format::BuildId;
 use bbprof_format::manifest::StringId;
 use bbprof_format::map::BuildMap;
@@ -114,7 +114,9 @@ impl Profile {
             });
         }
         name_modules(&mut images);
-        Ok(Self { processes, files, images })
+        let mut profile = Self { processes, files, images };
+        replaced::leave_out(&mut profile);
+        Ok(profile)
     }
 
     /// All functions with counts: by image, in the order of its build map.

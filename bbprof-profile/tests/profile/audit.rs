@@ -69,6 +69,31 @@ fn a_call_without_an_entry_shows() {
     assert!(run.profile().expect("it fits").exceptions().is_empty(), "others may call it, too");
 }
 
+/// Of inline functions and templates the linker may take a copy that is not profiled.
+#[test]
+fn an_inline_function_that_was_called_and_never_entered_has_no_counts() {
+    for (linkage, kind, num_functions) in
+        [(Linkage::Comdat, ExceptionKind::Unsolved, 1), (Linkage::External, ExceptionKind::Calls, 2)]
+    {
+        let mut maker = ModuleMaker::new("a.cpp", CounterMode::Edges);
+        let f = loop_with_branch(&mut maker, "f", Linkage::External);
+        let g = leaf(&mut maker, "g", linkage);
+        let mut run = Run::new(&[(&maker, None)]);
+        assert_eq!(run.profile().expect("it fits").functions().count(), 2, "nobody called it");
+        run.walk(&maker, f, &ENTER, 1);
+        run.walk(&maker, f, &THEN, 5);
+        run.walk(&maker, f, &LEAVE, 1);
+        let profile = run.profile().expect("it fits");
+        let exceptions = profile.exceptions();
+        assert_eq!((exceptions.len(), exceptions[0].kind, &*exceptions[0].symbol), (1, kind, "g"));
+        assert!(exceptions[0].reason.starts_with("called 5 times by profiled code, but entered 0 times"), "{}", exceptions[0]);
+        assert_eq!(profile.functions().count(), num_functions);
+        run.walk(&maker, g, &[0, 1], 5);
+        let profile = run.profile().expect("it fits");
+        assert_eq!((profile.exceptions().len(), profile.functions().count()), (0, 2));
+    }
+}
+
 /// With `--wrap=g`, calls of `g` reach `__wrap_g`, which calls `g` when it likes.
 #[test]
 fn calls_of_a_wrapped_function_may_be_more_than_its_entries() {

@@ -3,7 +3,7 @@
 use crate::example::{PLAIN, profile, run, text};
 use crate::support::*;
 use bbprof_profile::{CounterMode, Linkage};
-use bbprof_report::{AnnotateError, Style, Subject, annotate, find_subject, write_copies, write_ir};
+use bbprof_report::{Style, Subject, SubjectError, annotate, find_subject, write_copies, write_ir};
 use std::io;
 
 const SOURCE: &str =
@@ -80,7 +80,7 @@ fn names_are_found_by_their_end() {
     for name in ["never::run", "run", "_ZN5never3runE"] {
         assert!(matches!(find_subject(&profile, name), Ok(Subject::Functions(found, _)) if found.len() == 1), "{name}");
     }
-    let Err(AnnotateError::NotFound { nearest, .. }) = find_subject(&profile, "ever") else { panic!("there is no such name") };
+    let Err(SubjectError::NotFound { nearest, .. }) = find_subject(&profile, "ever") else { panic!("there is no such name") };
     assert_eq!(nearest, ["never::run"]);
     let why = find_subject(&profile, "naked_one").expect_err("it has no counts").to_string();
     assert_eq!(why, "\"naked_one\" was not instrumented: a.c: it is naked");
