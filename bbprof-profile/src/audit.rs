@@ -46,7 +46,8 @@ impl fmt::Display for Exception {
 }
 
 /// What a function that is never entered may come from, if not from lost counts.
-const REDIRECTED: &str = "; unless the linker or loader gave its name to another function (--wrap, --defsym, LD_PRELOAD)";
+const REDIRECTED: &str =
+    "; unless the linker or loader gave its name to another function (weak definitions, --wrap, --defsym, LD_PRELOAD)";
 
 impl Profile {
     /// Everything that is not exact: processes first, then functions in the order of the profile.

@@ -1,11 +1,12 @@
 //! The copy ledger as text: what became of functions of the source; see [`bbprof_profile::LedgerEntry`].
 
 use crate::called::is_name;
-use crate::number::{grouped, percent};
+use crate::number::{grouped, numbered, percent};
 use crate::one_line;
-use crate::place::{place, short_name};
+use crate::place::{file_name, place, short_name};
 use crate::table::{Paint, Style, Table, heading, warmth};
 use bbprof_profile::{CodeCopy, FunctionView, LedgerEntry, Profile};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Size in bytes of the machine code of a function; `None` where it is not known.
@@ -84,7 +85,8 @@ fn write_entry(
     let (total, executions) = (entry.instructions(), entry.executions());
     let number = entry.copies.len();
     let noun = if number == 1 { "copy" } else { "copies" };
-    writeln!(out, "{number} {noun}, {} executions, {} instructions", grouped(executions), grouped(total))?;
+    writeln!(out, "{number} {noun}, {}, {}", numbered(executions, "execution"), numbered(total, "instruction"))?;
+    let images: BTreeSet<&str> = entry.copies.iter().map(|copy| copy.host.image_path()).collect();
     let mut table = Table::new(&["instructions", "%", "executions", "in code", "bytes", "usual %", "copy"]);
     for copy in entry.copies.iter().take(top) {
         // Only a function of its own has machine code of its own, with what is inlined into it.
@@ -98,7 +100,7 @@ fn write_entry(
                 grouped(u128::from(copy.in_code)),
                 bytes.map_or_else(|| "-".to_owned(), |bytes| grouped(u128::from(bytes))),
                 percent(copy.usual, copy.branches),
-                copy_label(profile, copy),
+                copy_label(profile, copy, images.len() > 1),
             ],
         );
     }
@@ -109,9 +111,11 @@ fn write_entry(
     Ok(())
 }
 
-fn copy_label(profile: &Profile, copy: &CodeCopy<'_>) -> String {
+/// What the copy is, or is part of; where they are in several programs and libraries, of which.
+fn copy_label(profile: &Profile, copy: &CodeCopy<'_>, with_image: bool) -> String {
+    let image = if with_image { format!(" ({})", file_name(copy.host.image_path())) } else { String::new() };
     match copy.inlined {
-        None => format!("own  {}", copy.host.name()),
-        Some(inlined) => format!("in {}{}", short_name(copy.host.name()), place(profile, inlined.at)),
+        None => format!("own{image}  {}", copy.host.name()),
+        Some(inlined) => format!("in {}{image}{}", short_name(copy.host.name()), place(profile, inlined.at)),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::example::{PLAIN, profile, run, text};
 use bbprof_profile::Profile;
-use bbprof_report::{GroupBy, SortBy, Style, SummaryOptions, Verdict, write_skipped, write_summary};
+use bbprof_report::{GroupBy, SortBy, Style, SummaryOptions, Verdict, write_copies, write_skipped, write_summary};
 
 const OPTIONS: SummaryOptions = SummaryOptions { top: 2, sort: SortBy::Instructions, by: GroupBy::Function, style: PLAIN };
 
@@ -46,6 +46,9 @@ fn blocks_of_one_source_in_two_programs_name_these() {
     let blocks: Vec<&str> = summary.lines().skip_while(|line| !line.starts_with("Hottest blocks")).skip(2).take(2).collect();
     assert!(blocks[0].ends_with("  g #0 in app  a.c:8") && blocks[1].ends_with("  g #0 in other  a.c:8"), "{summary}");
     assert_eq!(summary.matches(" in app").count(), 1, "{summary}");
+    assert!(summary.contains("  g  a.c:7 (2 copies)\n"), "{summary}");
+    let copies = text(|out| write_copies(&both, "g", 9, PLAIN, &|_| None, out).map(drop));
+    assert!(copies.contains("  own (app)  g\n") && copies.contains("  own (other)  g\n"), "{copies}");
 }
 
 #[test]
