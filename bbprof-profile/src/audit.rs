@@ -11,7 +11,7 @@ use std::fmt;
 pub enum ExceptionKind {
     /// A process was counted while it ran on, or not to its end.
     Process,
-    /// A function's counters make no flow: it has no counts.
+    /// A function has no counts: its counters make no flow, or its copies disagree, or another copy ran.
     Unsolved,
     /// Activations were interrupted in a function, so that its counters make no flow: each of its counts may be as many off.
     Interrupted,

@@ -63,7 +63,7 @@ pub struct Mix<'p> {
     pub branches: BranchWays,
     /// How many functions of the program.
     pub functions: u64,
-    /// Those of them whose counters make no flow: their executions are in no count.
+    /// Those of them without counts: their executions are in none.
     pub unsolved: u64,
 }
 
@@ -90,7 +90,7 @@ pub struct FunctionMix<'p> {
 type Counts<'p> = Option<(&'p [u64], &'p [Option<i128>])>;
 
 impl Profile {
-    /// The mix of each function, also of those whose counters make no flow: by image, solved ones first, in the order of the map.
+    /// The mix of each function, also of those without counts: by image, solved ones first, in the order of the map.
     pub fn mixes(&self) -> impl Iterator<Item = FunctionMix<'_>> {
         self.images.iter().flat_map(|image| {
             let solved = image.solved.functions.iter().map(|counts| {

@@ -5,7 +5,7 @@
 
 use crate::calls::CallTable;
 use crate::profile::ProfiledImage;
-use crate::{FunctionCounts, Inexact, Profile};
+use crate::{FunctionCounts, FunctionView, Inexact, Profile};
 use bbprof_format::manifest::Linkage;
 use std::collections::HashMap;
 
@@ -33,6 +33,7 @@ pub(crate) fn leave_out(profile: &mut Profile) {
             false
         });
         image.solved.functions = functions;
+        image.solved.inexact.sort_by_key(|inexact| (inexact.module, inexact.function));
     }
 }
 
@@ -45,7 +46,7 @@ fn is_idle(image: &ProfiledImage, counts: &FunctionCounts) -> bool {
 /// How often those that are called were, by the positions of image, module and function.
 fn calls_of_idle(profile: &Profile) -> HashMap<(usize, u32, u32), u128> {
     let table = CallTable::of(profile);
-    let of_function = |(number, position, function): (usize, usize, crate::FunctionView<'_>)| {
+    let of_function = |(number, position, function): (usize, usize, FunctionView<'_>)| {
         let (entries, calls) = table.sums_of(number);
         let is_called = entries == 0 && calls > 0 && is_idle(&profile.images[position], function.counts);
         is_called.then_some(((position, function.counts.module, function.counts.function), calls))

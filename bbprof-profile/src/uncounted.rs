@@ -1,4 +1,4 @@
-//! Functions without counts: those that were not instrumented, and those whose counters make no flow.
+//! Functions without counts: those that were not instrumented, and those whose counters are none to rely on.
 //!
 //! A call by name reaches a function of the caller's module, else one of its image, else whichever the dynamic linker finds. One
 //! without counts is as good as any: then no other of its name is called.

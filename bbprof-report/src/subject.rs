@@ -37,7 +37,7 @@ pub enum SubjectError {
         reasons: Vec<String>,
     },
     /// It was instrumented, but its counters do not tell.
-    #[error("{wanted:?} has no counts, as its counters are no flow: {}; see `bbprof verify`", .reasons.join("; "))]
+    #[error("{wanted:?} has no counts: {}; see `bbprof verify`", .reasons.join("; "))]
     Unsolved {
         /// What was asked for.
         wanted: String,

@@ -7,7 +7,7 @@ use super::output::to_stdout;
 use crate::exit::require;
 use crate::messages::tell;
 use anyhow::Result;
-use bbprof_report::{PathOptions, Subject, find_subject, write_paths};
+use bbprof_report::{PathOptions, Subject, SubjectError, find_subject, write_paths};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &PathsArgs) -> Result<Outcome> {
             }
             Ok(Subject::File(_)) => require!("{}: is a source file; name a function", wanted.display()),
             // A folder, then, and one that stands for no profiles.
-            Err(_) if Path::new(wanted).is_dir() => {
+            Err(SubjectError::NotFound { .. }) if Path::new(wanted).is_dir() => {
                 let why = without_profile(Path::new(wanted));
                 if profiles.is_empty() {
                     require!("{why}");

@@ -12,7 +12,7 @@ pub(super) fn write(report: &MixReport<'_>, top: usize, style: Style, out: &mut 
     let unsolved: u64 = report.rows.iter().map(|row| row.mix.unsolved).sum();
     if report.has_run && unsolved > 0 {
         let which = numbered(unsolved.into(), "function");
-        writeln!(out, "executed leaves out {which} whose counters make no flow, see bbprof verify")?;
+        writeln!(out, "executed leaves out {which} without counts, see bbprof verify")?;
     }
     if report.has_run && !report.exact {
         writeln!(out, "{}", style.paint(Some(Paint::Hot), "counts NOT exact, see bbprof verify"))?;
