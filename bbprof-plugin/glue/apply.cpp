@@ -2,6 +2,7 @@
 // come between (see unlock.h). Before LLVM 22 it is load, add and store of a word, which the back end fuses where
 // it optimises and adds a constant, and assembly elsewhere.
 #include "apply.h"
+#include "dispatches.h"
 #include "loop_registers.h"
 #include "module_data.h"
 #include "own_counters.h"
@@ -166,6 +167,8 @@ private:
       joinLoops(Counted.Before->getParent());
     if (Fuses && Plan.closes_loops)
       closeLoops(*Flat.IR);
+    if (Fuses && Plan.repeats_dispatches)
+      markDispatches(*Flat.IR);
     countPaths(Flat, Function);
     // Positions first: splitting an edge changes blocks, never the instructions that positions refer to.
     for (uint64_t Position = 0; Position < Function.num_sites; ++Position) {

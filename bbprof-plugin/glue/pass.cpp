@@ -8,6 +8,7 @@
 //
 // Functions carry "bbprof-done" from then on. What goes into LTO says which plugin it is to be linked with.
 #include "apply.h"
+#include "dispatches.h"
 #include "flatten.h"
 #include "module_data.h"
 #include "own_lines.h"
@@ -152,6 +153,7 @@ void registerPasses(PassBuilder &PB) {
   if (const char *Message = bbprof_load_options(Path))
     report_fatal_error(Message, false);
   bbprof::unlockCounters();
+  bbprof::repeatDispatches();
   auto Noted = std::make_shared<bbprof::Symbols>();
   auto Tagged = std::make_shared<bbprof::Crates>();
   auto IsAsked = std::make_shared<bool>(false);

@@ -230,6 +230,8 @@ typedef struct BbprofModulePlan {
   BbprofText error; /* empty = success */
   uint32_t storage;
   uint32_t closes_loops; /* 1: values that leave loops get phis there */
+  uint32_t repeats_dispatches; /* 1: the jump of computed gotos is repeated where control comes from */
+  uint32_t reserved;
   BbprofText marker_symbol;
   BbprofText manifest;
   const BbprofArray *arrays;
@@ -254,7 +256,7 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 32 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
 static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofTightLoop) == 28, "mirrors src/view.rs");
 static_assert(sizeof(BbprofModuleView) == 152 && sizeof(BbprofAlias) == 12 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofPlace) == 12 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
-static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 96, "mirrors src/view.rs");
+static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 104, "mirrors src/view.rs");
 #endif
 
 #endif

@@ -99,6 +99,8 @@ pub struct ModulePlanOut {
     error: Text,
     storage: u32,
     closes_loops: u32,
+    repeats_dispatches: u32,
+    reserved: u32,
     marker_symbol: Text,
     manifest: Text,
     arrays: *const ArrayOut,
@@ -135,7 +137,7 @@ const _: () = {
         size_of::<ArrayOut>() == 24
             && size_of::<FunctionPlanOut>() == 64
             && size_of::<IrPathStep>() == 24
-            && size_of::<ModulePlanOut>() == 96
+            && size_of::<ModulePlanOut>() == 104
     );
 };
 
@@ -285,6 +287,8 @@ fn export(plan: Result<ModulePlan, String>) -> ModulePlanOut {
         error: empty,
         storage: 0,
         closes_loops: 0,
+        repeats_dispatches: 0,
+        reserved: 0,
         marker_symbol: empty,
         manifest: empty,
         arrays: std::ptr::null(),
@@ -319,6 +323,7 @@ fn export(plan: Result<ModulePlan, String>) -> ModulePlanOut {
                 .collect();
             out.storage = plan.storage as u32;
             out.closes_loops = u32::from(plan.closes_loops);
+            out.repeats_dispatches = u32::from(plan.repeats_dispatches);
             out.marker_symbol = as_text(plan.marker_symbol.as_bytes());
             out.manifest = as_text(&plan.manifest);
         }

@@ -44,6 +44,8 @@ pub(crate) struct Without {
     pub bases: bool,
     /// Phis for values that leave loops.
     pub closing: bool,
+    /// The jump of computed `goto`s, repeated where control comes from.
+    pub dispatches: bool,
 }
 
 /// Parts of the placement that have to be asked for.
@@ -158,8 +160,10 @@ impl Options {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
             }
             "without" => {
-                let Without { costs, loops, bases, closing } = &mut self.without;
-                *one_of(key, value, [("costs", costs), ("loops", loops), ("bases", bases), ("closing", closing)])? = true;
+                let Without { costs, loops, bases, closing, dispatches } = &mut self.without;
+                let parts =
+                    [("costs", costs), ("loops", loops), ("bases", bases), ("closing", closing), ("dispatches", dispatches)];
+                *one_of(key, value, parts)? = true;
             }
             "with" => {
                 let With { registers, branches } = &mut self.with;

@@ -23,6 +23,8 @@ pub(crate) struct ModulePlan {
     pub storage: Storage,
     /// Values that leave loops get phis there.
     pub closes_loops: bool,
+    /// The jump of computed `goto`s is repeated where control comes from.
+    pub repeats_dispatches: bool,
     pub marker_symbol: String,
     pub manifest: Vec<u8>,
     /// Symbol and number of counters of each array; the first is the module's own.
@@ -216,8 +218,8 @@ impl ModulePlanner<'_> {
         let header = Manifest::read(&manifest).map_err(|e| format!("the manifest just written cannot be read: {e}"))?.header;
         let arrays = header.arrays.iter().map(|array| (names::counter_array_symbol(array.name), array.len)).collect();
         let marker_symbol = names::marker_symbol(header.module_id);
-        let closes_loops = !options.without.closing;
-        Ok(ModulePlan { storage, closes_loops, marker_symbol, manifest, arrays, functions })
+        let (closes_loops, repeats_dispatches) = (!options.without.closing, !options.without.dispatches);
+        Ok(ModulePlan { storage, closes_loops, repeats_dispatches, marker_symbol, manifest, arrays, functions })
     }
 }
 

@@ -52,6 +52,25 @@ impl RustBuild {
     }
 }
 
+/// What leaves the parts of the placement out, one after the other, for C and for cargo.
+const WITHOUT: [&str; 5] = [
+    "--bbprof-without=dispatches",
+    "--bbprof-without=closing",
+    "--bbprof-without=bases",
+    "--bbprof-without=loops",
+    "--bbprof-without=costs",
+];
+const WITHOUT_IN_CARGO: [&str; 8] = [
+    "bbprof",
+    "build",
+    "--deps=all",
+    "--without=dispatches",
+    "--without=closing",
+    "--without=bases",
+    "--without=loops",
+    "--without=costs",
+];
+
 impl Variant {
     /// Whether it is another profiler's: neither ours nor the plain build.
     pub(crate) fn is_peer(&self) -> bool {
@@ -68,6 +87,7 @@ impl Variant {
             runner: &[],
             trained_by: None,
         };
+        let without = |parts, name| ours(name, &WITHOUT[..parts], &WITHOUT_IN_CARGO[..3 + parts]);
         let ours_for_c = |name, options| Self { rust: None, ..ours(name, options, &[]) };
         let peer = |name, options, flags: Option<&'static str>| Self {
             name,
@@ -99,24 +119,13 @@ impl Variant {
                 &["bbprof", "build", "--deps=all", "--counters=paths", "--path-limit=100000000"],
             ),
             // What each part of the placement gains: every block, patterns, a tree, with the price of splits, with loops, with
-            // base registers, with loops closed (that is bbprof), with an earlier profile; and with the counters of tight loops
-            // in registers.
-            ours("bbprof without closing", &["--bbprof-without=closing"], &["bbprof", "build", "--deps=all", "--without=closing"]),
-            ours(
-                "bbprof without bases",
-                &["--bbprof-without=closing", "--bbprof-without=bases"],
-                &["bbprof", "build", "--deps=all", "--without=closing", "--without=bases"],
-            ),
-            ours(
-                "bbprof without loops",
-                &["--bbprof-without=closing", "--bbprof-without=bases", "--bbprof-without=loops"],
-                &["bbprof", "build", "--deps=all", "--without=closing", "--without=bases", "--without=loops"],
-            ),
-            ours(
-                "bbprof tree",
-                &["--bbprof-without=closing", "--bbprof-without=bases", "--bbprof-without=loops", "--bbprof-without=costs"],
-                &["bbprof", "build", "--deps=all", "--without=closing", "--without=bases", "--without=loops", "--without=costs"],
-            ),
+            // base registers, with loops closed, with dispatches repeated (that is bbprof), with an earlier profile; and with the
+            // counters of tight loops in registers.
+            without(1, "bbprof without dispatches"),
+            without(2, "bbprof without closing"),
+            without(3, "bbprof without bases"),
+            without(4, "bbprof without loops"),
+            without(5, "bbprof tree"),
             ours("bbprof registers", &["--bbprof-with=registers"], &["bbprof", "build", "--deps=all", "--with=registers"]),
             ours("bbprof patterns", &["--bbprof-counters=patterns"], &["bbprof", "build", "--deps=all", "--counters=patterns"]),
             ours("bbprof blocks", &["--bbprof-counters=blocks"], &["bbprof", "build", "--deps=all", "--counters=blocks"]),

@@ -92,6 +92,8 @@ pub(crate) enum Part {
     Bases,
     /// Phis for values that leave loops, which spare code generation to keep them in one register on both sides.
     Closing,
+    /// The jump of computed gotos, repeated behind each block in front of it.
+    Dispatches,
 }
 
 /// A part of the placement that has to be asked for.

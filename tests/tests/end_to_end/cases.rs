@@ -257,7 +257,7 @@ fn unwind_edges_to_one_landing_pad_get_pads_of_their_own_that_meet_at_once() {
 
 #[test]
 fn parts_of_the_placement_can_be_left_away() {
-    for part in ["costs", "loops", "bases", "closing"] {
+    for part in ["costs", "loops", "bases", "closing", "dispatches"] {
         Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
     }
 }
@@ -278,6 +278,37 @@ fn values_leave_loops_by_phis() {
         assembly.lines().filter(|line| line.starts_with("\t") && !line.starts_with("\t.") && !line.contains("%fs:")).count()
     };
     assert!(instructions_beside_counters(&[]) < instructions_beside_counters(&["--bbprof-without=closing"]));
+}
+
+/// Of an interpreter's instructions none jumps to where it is decided which comes next: each ends in a jump of its own.
+#[test]
+fn each_instruction_of_an_interpreter_jumps_to_the_next() {
+    let sandbox = Sandbox::new("dispatches");
+    let steps = "a += b,a ^= *pc,b -= a,a *= 3,b = a >> 3,a = b & 255,b |= a,a -= *pc * b,b += *pc,a = -a,b = ~b,a <<= 1";
+    let steps: Vec<&str> = steps.split(',').collect();
+    let labels: String = (0..24).map(|code| format!("&&op{code}, ")).collect();
+    let step = |code: usize| {
+        let test = if code % 3 == 0 { format!("b == {code}") } else { "a > b".to_owned() };
+        format!("op{code}: if ({test}) seen[{code}]++; {}; pc += 2; NEXT\n", steps[code % 12])
+    };
+    let text = format!(
+        "extern long seen[24];
+        #define NEXT {{ unsigned word = *pc; b += word >> 8; goto *table[(word & 255) ^ trace]; }}
+        long run(const unsigned *pc, unsigned trace, long a, long b) {{
+            static const void *const table[256] = {{ {labels}&&end }};
+            NEXT
+            {}
+            end: return a + b;
+        }}",
+        (0..24).map(step).collect::<String>()
+    );
+    let source = sandbox.write("dispatches.c", &text);
+    let indirect_jumps = |options: &[&str]| {
+        let assembly = Run::new(tool("bbprof-cc")).args(["-O2", "-S", "-o", "-"]).args(options).arg(&source).ok().text();
+        assembly.lines().filter(|line| line.trim_start().starts_with("jmpq\t*")).count()
+    };
+    let (repeated, joined) = (indirect_jumps(&[]), indirect_jumps(&["--bbprof-without=dispatches"]));
+    assert!(repeated >= 25 && joined < 25, "{repeated} {joined}");
 }
 
 /// What follows from a comparison compares the same again: as in plain code, it is done once.
