@@ -1,10 +1,12 @@
 // IR -> flat arrays. No policy here: what may vanish is read off the attributes, the rest is decided by the Rust core.
 #include "flatten.h"
+#include "guesses.h"
 #include "tight_loops.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/AssemblyAnnotationWriter.h"
 #include "llvm/IR/GlobalIFunc.h"
 #include "llvm/IR/InlineAsm.h"
@@ -343,7 +345,11 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
   }
   if (isOptimized(F))
     Flat.Returns = SharedReturns(F);
-  auto &Frequencies = FAM.getResult<BlockFrequencyAnalysis>(F);
+  auto &Probabilities = FAM.getResult<BranchProbabilityAnalysis>(F);
+  std::optional<BlockFrequencyInfo> Guessed;
+  if (isOptimized(F) && bbprof_wants_guesses() && guessTypes(F, Probabilities))
+    Guessed.emplace(F, Probabilities, FAM.getResult<LoopAnalysis>(F));
+  auto &Frequencies = Guessed ? *Guessed : FAM.getResult<BlockFrequencyAnalysis>(F);
   BlockPositions.clear();
   for (BasicBlock &Block : F) {
     BlockPositions[&Block] = static_cast<uint32_t>(Flat.Blocks.size());

@@ -247,6 +247,9 @@ const char *bbprof_load_options(const char *plugin_path);
 /* Whether the options ask for the IR text. */
 uint32_t bbprof_wants_ir(void);
 
+/* Whether counters are placed by more than what LLVM guesses. */
+uint32_t bbprof_wants_guesses(void);
+
 /* Plans a module. Never null. */
 const BbprofModulePlan *bbprof_plan_module(const BbprofModuleView *view);
 void bbprof_free_plan(const BbprofModulePlan *plan);

@@ -194,6 +194,12 @@ pub extern "C" fn bbprof_wants_ir() -> u32 {
     u32::from(options().is_ok_and(|options| options.ir))
 }
 
+/// Whether counters are placed by more than what LLVM guesses: 1 or 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn bbprof_wants_guesses() -> u32 {
+    u32::from(options().is_ok_and(|options| !options.without.guesses))
+}
+
 /// The slice behind a pointer and a length.
 ///
 /// # Safety

@@ -46,6 +46,8 @@ pub(crate) struct Without {
     pub closing: bool,
     /// The jump of computed `goto`s, repeated where control comes from.
     pub dispatches: bool,
+    /// Guesses of branches beside LLVM's.
+    pub guesses: bool,
 }
 
 /// Parts of the placement that have to be asked for.
@@ -160,9 +162,15 @@ impl Options {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
             }
             "without" => {
-                let Without { costs, loops, bases, closing, dispatches } = &mut self.without;
-                let parts =
-                    [("costs", costs), ("loops", loops), ("bases", bases), ("closing", closing), ("dispatches", dispatches)];
+                let Without { costs, loops, bases, closing, dispatches, guesses } = &mut self.without;
+                let parts = [
+                    ("costs", costs),
+                    ("loops", loops),
+                    ("bases", bases),
+                    ("closing", closing),
+                    ("dispatches", dispatches),
+                    ("guesses", guesses),
+                ];
                 *one_of(key, value, parts)? = true;
             }
             "with" => {

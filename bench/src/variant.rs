@@ -53,17 +53,19 @@ impl RustBuild {
 }
 
 /// What leaves the parts of the placement out, one after the other, for C and for cargo.
-const WITHOUT: [&str; 5] = [
+const WITHOUT: [&str; 6] = [
+    "--bbprof-without=guesses",
     "--bbprof-without=dispatches",
     "--bbprof-without=closing",
     "--bbprof-without=bases",
     "--bbprof-without=loops",
     "--bbprof-without=costs",
 ];
-const WITHOUT_IN_CARGO: [&str; 8] = [
+const WITHOUT_IN_CARGO: [&str; 9] = [
     "bbprof",
     "build",
     "--deps=all",
+    "--without=guesses",
     "--without=dispatches",
     "--without=closing",
     "--without=bases",
@@ -119,13 +121,14 @@ impl Variant {
                 &["bbprof", "build", "--deps=all", "--counters=paths", "--path-limit=100000000"],
             ),
             // What each part of the placement gains: every block, patterns, a tree, with the price of splits, with loops, with
-            // base registers, with loops closed, with dispatches repeated (that is bbprof), with an earlier profile; and with the
-            // counters of tight loops in registers.
-            without(1, "bbprof without dispatches"),
-            without(2, "bbprof without closing"),
-            without(3, "bbprof without bases"),
-            without(4, "bbprof without loops"),
-            without(5, "bbprof tree"),
+            // base registers, with loops closed, with dispatches repeated, with guesses of types (that is bbprof), with an earlier
+            // profile; and with the counters of tight loops in registers.
+            without(1, "bbprof without guesses"),
+            without(2, "bbprof without dispatches"),
+            without(3, "bbprof without closing"),
+            without(4, "bbprof without bases"),
+            without(5, "bbprof without loops"),
+            without(6, "bbprof tree"),
             ours("bbprof registers", &["--bbprof-with=registers"], &["bbprof", "build", "--deps=all", "--with=registers"]),
             ours("bbprof patterns", &["--bbprof-counters=patterns"], &["bbprof", "build", "--deps=all", "--counters=patterns"]),
             ours("bbprof blocks", &["--bbprof-counters=blocks"], &["bbprof", "build", "--deps=all", "--counters=blocks"]),

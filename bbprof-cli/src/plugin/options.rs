@@ -94,6 +94,8 @@ pub(crate) enum Part {
     Closing,
     /// The jump of computed gotos, repeated behind each block in front of it.
     Dispatches,
+    /// A guess about branches beside LLVM's: objects mostly have the type that code asks for.
+    Guesses,
 }
 
 /// A part of the placement that has to be asked for.

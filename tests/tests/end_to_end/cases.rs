@@ -257,9 +257,37 @@ fn unwind_edges_to_one_landing_pad_get_pads_of_their_own_that_meet_at_once() {
 
 #[test]
 fn parts_of_the_placement_can_be_left_away() {
-    for part in ["costs", "loops", "bases", "closing", "dispatches"] {
+    for part in ["costs", "loops", "bases", "closing", "dispatches", "guesses"] {
         Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
     }
+}
+
+/// Who looks for an object's type has mostly found it: no counter stands on that way, which equal pointers would seldom go.
+#[test]
+fn objects_have_the_expected_type() {
+    let sandbox = Sandbox::new("types");
+    let text = "struct type { int size; } a, b;
+        struct object { struct type *type; };
+        int size(const struct object *), other(const struct object *, const struct object *);
+        int both(const struct object *x, const struct object *y) {
+            if (x->type == &a && y->type == &a) return size(x) + size(y);
+            return other(x, y);
+        }";
+    let source = sandbox.write("types.c", text);
+    let counters = |options: &[&str]| {
+        let object = sandbox.join("types.o");
+        Run::new(tool("bbprof-cc")).args(["-O2", "-c", "-o"]).arg(&object).args(options).arg(&source).ok();
+        let text = Run::new(tool("bbprof")).args(["dump", "--full"]).arg(&object).ok().text();
+        let weight_of = |edge: &str| -> u64 {
+            let line = text.lines().find(|line| line.contains(edge)).unwrap_or_else(|| panic!("{edge}: {text}"));
+            line.rsplit(' ').next().unwrap().parse().unwrap()
+        };
+        (weight_of("edge 1: node 0 -> node 1 Branch"), weight_of("edge 2: node 0 -> "))
+    };
+    let (expected, others) = counters(&[]);
+    assert!(expected / 8 > others, "{expected} {others}");
+    let (expected, others) = counters(&["--bbprof-without=guesses"]);
+    assert!(expected < others, "{expected} {others}");
 }
 
 /// What a loop makes and what is used of it behind the loop need not share a register: the loop has fewer instructions.
