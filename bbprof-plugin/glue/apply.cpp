@@ -3,6 +3,7 @@
 // it optimises and adds a constant, and assembly elsewhere.
 #include "apply.h"
 #include "dispatches.h"
+#include "handed_counters.h"
 #include "loop_registers.h"
 #include "module_data.h"
 #include "own_counters.h"
@@ -35,6 +36,7 @@ public:
   void run(FlatModule &Flat) {
     for (size_t Position = 0; Position < Flat.numFunctions(); ++Position)
       instrument(Flat.function(Position), Plan.functions[Position]);
+    handOn();
     Data.close();
   }
 
@@ -146,13 +148,22 @@ private:
     BaseCounter = 0;
     EntryStart = nullptr;
     if (Plan.storage == BBPROF_STORAGE_DELTA) {
-      // One byte says how far a counter is from the base, up to sixteen in front of it and fifteen behind.
-      BaseCounter = Function.first_counter + (Function.num_sites > 16 ? 16 : 0);
-      // The entry's first node begins behind the allocas either way. Block 0 of the view is the rest of the entry from now on.
-      OwnCounters Own = findOwnCounters(*Flat.Blocks[0], *Data.array(Function.array), BaseCounter, Data, Fuses);
-      Base = Own.Base;
-      EntryStart = Own.Behind;
-      Flat.Blocks[0] = EntryStart->getParent();
+      // One byte says how far a counter is from the base, up to sixteen in front of it and fifteen behind. What is handed on is
+      // where the module's are.
+      Argument *Handed = handedTo(*Flat.IR);
+      bool IsHandedOn = Function.array == 0 && (Handed || handsOn(*Flat.IR));
+      BaseCounter = IsHandedOn ? 0 : Function.first_counter + (Function.num_sites > 16 ? 16 : 0);
+      if (IsHandedOn && Handed) {
+        Base = Handed;
+      } else {
+        // The entry's first node begins behind the allocas either way. Block 0 of the view is the rest of the entry from now on.
+        OwnCounters Own = findOwnCounters(*Flat.Blocks[0], *Data.array(Function.array), BaseCounter, Data, Fuses);
+        Base = Own.Base;
+        EntryStart = Own.Behind;
+        Flat.Blocks[0] = EntryStart->getParent();
+      }
+      if (IsHandedOn)
+        ModuleBases[Flat.IR] = Base;
     }
     HoldsAddresses = Function.holds_addresses != 0;
     Returns = &Flat.Returns;
@@ -197,6 +208,26 @@ private:
     for (Instruction &I : instructions(F))
       if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp)
         Call->addFnAttr(Attribute::ReturnsTwice);
+  }
+
+  // Where the thread has the module's counters, to those functions that are handed it.
+  void handOn() {
+    if (Plan.storage != BBPROF_STORAGE_DELTA || Plan.num_arrays == 0 || !Data.array(0))
+      return;
+    for (llvm::Function &F : M)
+      if (const Argument *Handed = handedTo(F))
+        for (User *Used : F.users())
+          cast<CallBase>(Used)->setArgOperand(Handed->getArgNo(), moduleBase(*cast<CallBase>(Used)->getFunction()));
+  }
+
+  Value *moduleBase(llvm::Function &F) {
+    Value *&Known = ModuleBases[&F];
+    // A function without counters of its own.
+    if (!Known)
+      Known = handedTo(F);
+    if (!Known)
+      Known = findOwnCounters(F.getEntryBlock(), *Data.array(0), 0, Data, Optimized && !F.hasOptNone()).Base;
+    return Known;
   }
 
   // A phi where a loop is left for each of its values that is used behind it (LLVM's loop-closed form, LCSSA): code
@@ -352,6 +383,8 @@ private:
   // They hold what addresses are made with, not counters.
   bool HoldsAddresses = false;
   const SharedReturns *Returns = nullptr;
+  // Where a thread has the module's counters, in functions that hand it on or are handed it.
+  DenseMap<llvm::Function *, Value *> ModuleBases;
 };
 
 } // namespace

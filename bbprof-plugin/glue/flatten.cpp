@@ -210,6 +210,8 @@ static bool hasInlined(const Function &F, const Crates &Tagged, DenseMap<const D
   return false;
 }
 
+bool isForLibraries(const Module &M) { return M.getPICLevel() != PICLevel::NotPIC && M.getPIELevel() == PIELevel::Default; }
+
 FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &Noted, const Crates &Tagged, bool KeepText,
                        bool OnlyTagged, bool Optimized)
     : ForIFuncs(resolversAndHelpers(M)), Noted(Noted), Optimized(Optimized) {
@@ -238,7 +240,7 @@ FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &N
   View.source = text(sourceOf(M));
   View.directory = text(directoryOf(M));
   View.llvm_version = text(LLVM_VERSION_STRING);
-  View.pic_without_pie = M.getPICLevel() != PICLevel::NotPIC && M.getPIELevel() == PIELevel::Default;
+  View.pic_without_pie = isForLibraries(M);
   View.strings = Strings.data();
   View.num_strings = Strings.size();
   View.locations = LocationViews.data();

@@ -53,6 +53,9 @@ void noteSymbols(const llvm::Module &M, Symbols &Noted);
 using Crates = std::set<std::string>;
 void noteCrates(const llvm::Module &M, Crates &Tagged);
 
+// Whether a module's code may end up in a shared library.
+bool isForLibraries(const llvm::Module &M);
+
 class FlatModule {
 public:
   // Declarations, functions that have their counters and, with OnlyTagged, those without the tag do not exist for bbprof; of the

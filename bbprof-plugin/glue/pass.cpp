@@ -10,6 +10,7 @@
 #include "apply.h"
 #include "dispatches.h"
 #include "flatten.h"
+#include "handed_counters.h"
 #include "module_data.h"
 #include "own_lines.h"
 #include "returns.h"
@@ -97,6 +98,8 @@ public:
     bbprof::shareAgain(M);
     bbprof::doubtReturns(M);
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+    if (Optimized && bbprof_hands_counters(bbprof::isForLibraries(M)))
+      bbprof::makeParameters(M, FAM);
     bbprof::FlatModule Flat(M, FAM, *Noted, *Tagged, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
     if (Flat.numFunctions() != 0)
       instrument(M, Flat, FAM);

@@ -250,6 +250,9 @@ uint32_t bbprof_wants_ir(void);
 /* Whether counters are placed by more than what LLVM guesses. */
 uint32_t bbprof_wants_guesses(void);
 
+/* Whether functions hand each other where their thread's counters are, in a module that may end up in a shared library or not. */
+uint32_t bbprof_hands_counters(uint32_t pic_without_pie);
+
 /* Plans a module. Never null. */
 const BbprofModulePlan *bbprof_plan_module(const BbprofModuleView *view);
 void bbprof_free_plan(const BbprofModulePlan *plan);

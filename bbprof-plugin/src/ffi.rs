@@ -8,6 +8,7 @@ use crate::options::Options;
 use crate::planner::{ModulePlan, plan_module};
 use crate::view::{self, Alias, Block, Call, Checksum, IrPathStep, IrPlace, IrSite, Location, Loop, Successor, TightLoop};
 use bbprof_format::frequencies::Frequencies;
+use bbprof_format::manifest::Storage;
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
@@ -198,6 +199,13 @@ pub extern "C" fn bbprof_wants_ir() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn bbprof_wants_guesses() -> u32 {
     u32::from(options().is_ok_and(|options| !options.without.guesses))
+}
+
+/// Whether functions of a module hand each other where their thread's counters are: 1 or 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn bbprof_hands_counters(pic_without_pie: u32) -> u32 {
+    let hands = |options: &Options| options.storage_of(pic_without_pie != 0) == Storage::Delta && !options.without.handing;
+    u32::from(options().is_ok_and(hands))
 }
 
 /// The slice behind a pointer and a length.

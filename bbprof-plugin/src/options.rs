@@ -5,7 +5,7 @@
 
 use crate::doctest::Doctest;
 use bbprof_format::frequencies::Frequencies;
-use bbprof_format::manifest::{CounterMode, PATH_ARRAYS, PATH_LIMITS};
+use bbprof_format::manifest::{CounterMode, PATH_ARRAYS, PATH_LIMITS, Storage};
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
 use std::ops::RangeInclusive;
@@ -48,6 +48,8 @@ pub(crate) struct Without {
     pub dispatches: bool,
     /// Guesses of branches beside LLVM's.
     pub guesses: bool,
+    /// One more parameter of functions in shared libraries, for where the thread's counters are.
+    pub handing: bool,
 }
 
 /// Parts of the placement that have to be asked for.
@@ -130,6 +132,17 @@ impl Options {
         Ok(options)
     }
 
+    /// Whose the counters of a module are that may end up in a shared library, or not.
+    pub(crate) fn storage_of(&self, pic_without_pie: bool) -> Storage {
+        match (self.storage, self.tls) {
+            (StorageChoice::Shared, _) => Storage::Shared,
+            (StorageChoice::Atomic, _) => Storage::Atomic,
+            (StorageChoice::Thread, TlsChoice::Library) => Storage::Delta,
+            (StorageChoice::Thread, TlsChoice::Auto) if pic_without_pie => Storage::Delta,
+            (StorageChoice::Thread, _) => Storage::Tls,
+        }
+    }
+
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         let regex = |value: &str| Regex::new(value).map_err(|e| format!("{key}={value}: {e}"));
         let glob =
@@ -162,7 +175,7 @@ impl Options {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
             }
             "without" => {
-                let Without { costs, loops, bases, closing, dispatches, guesses } = &mut self.without;
+                let Without { costs, loops, bases, closing, dispatches, guesses, handing } = &mut self.without;
                 let parts = [
                     ("costs", costs),
                     ("loops", loops),
@@ -170,6 +183,7 @@ impl Options {
                     ("closing", closing),
                     ("dispatches", dispatches),
                     ("guesses", guesses),
+                    ("handing", handing),
                 ];
                 *one_of(key, value, parts)? = true;
             }

@@ -3,7 +3,7 @@
 use crate::describe::{aliases, checksums, describe, linkage_of, location};
 use crate::graph::register_loops::{self, Tight};
 use crate::graph::{self, Graph};
-use crate::options::{Options, PATH_LIMIT, StorageChoice, TlsChoice};
+use crate::options::{Options, PATH_LIMIT};
 use crate::paths::{self, Hashed, PathLimits};
 use crate::place::place_of;
 use crate::select::{Candidate, reason_to_skip};
@@ -51,7 +51,7 @@ pub(crate) struct FunctionPlan {
 
 /// Plans all functions of a module.
 pub(crate) fn plan_module(view: &view::Module<'_>, options: &Options) -> Result<ModulePlan, String> {
-    let storage = choose_storage(view, options);
+    let storage = options.storage_of(view.pic_without_pie);
     let mut planner = ModulePlanner {
         view,
         options,
@@ -220,16 +220,6 @@ impl ModulePlanner<'_> {
         let marker_symbol = names::marker_symbol(header.module_id);
         let (closes_loops, repeats_dispatches) = (!options.without.closing, !options.without.dispatches);
         Ok(ModulePlan { storage, closes_loops, repeats_dispatches, marker_symbol, manifest, arrays, functions })
-    }
-}
-
-fn choose_storage(view: &view::Module<'_>, options: &Options) -> Storage {
-    match (options.storage, options.tls) {
-        (StorageChoice::Shared, _) => Storage::Shared,
-        (StorageChoice::Atomic, _) => Storage::Atomic,
-        (StorageChoice::Thread, TlsChoice::Library) => Storage::Delta,
-        (StorageChoice::Thread, TlsChoice::Auto) if view.pic_without_pie => Storage::Delta,
-        (StorageChoice::Thread, _) => Storage::Tls,
     }
 }
 

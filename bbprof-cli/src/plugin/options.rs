@@ -96,6 +96,8 @@ pub(crate) enum Part {
     Dispatches,
     /// A guess about branches beside LLVM's: objects mostly have the type that code asks for.
     Guesses,
+    /// In shared libraries: one more parameter of functions that only their own file calls, for where the thread's counters are.
+    Handing,
 }
 
 /// A part of the placement that has to be asked for.

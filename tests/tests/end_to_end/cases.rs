@@ -257,8 +257,8 @@ fn unwind_edges_to_one_landing_pad_get_pads_of_their_own_that_meet_at_once() {
 
 #[test]
 fn parts_of_the_placement_can_be_left_away() {
-    for part in ["costs", "loops", "bases", "closing", "dispatches", "guesses"] {
-        Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
+    for part in ["costs", "loops", "bases", "closing", "dispatches", "guesses", "handing"] {
+        Case::named("loops").check(&["-fPIC", &format!("--bbprof-without={part}")]);
     }
 }
 
@@ -288,6 +288,42 @@ fn objects_have_the_expected_type() {
     assert!(expected / 8 > others, "{expected} {others}");
     let (expected, others) = counters(&["--bbprof-without=guesses"]);
     assert!(expected < others, "{expected} {others}");
+}
+
+/// In code for shared libraries, what only its own file calls, and always by its name, need not ask where its thread's counters are.
+#[test]
+fn functions_of_libraries_are_handed_their_counters() {
+    let sandbox = Sandbox::new("handing");
+    let text = "struct list { struct list *next; long value; };
+        long outside(long);
+        #define KEPT static __attribute__((noinline))
+        KEPT long handed(long value) { return value & 1 ? value * 3 : outside(value) + 1; }
+        KEPT long also(struct list *list) { long all = 0; for (; list; list = list->next) all += handed(list->value); return all; }
+        KEPT long jumps(long value) { return value > 7 ? handed(value) : outside(value) - 1; }
+        KEPT long jumped_to(long value) { return value > 7 ? outside(value) - 1 : 2; }
+        KEPT long pointed_to(long value) { return value > 9 ? outside(value) - 1 : 3; }
+        long (*pointer)(long) = pointed_to;
+        long first(struct list *list) { return also(list) + jumps(list->value) + 1; }
+        long second(long value) { return value > 5 ? jumped_to(value) : pointed_to(value) + 1; }";
+    let source = sandbox.write("handing.c", text);
+    let asking = |options: &[&str]| -> Vec<String> {
+        let assembly = Run::new(tool("bbprof-cc")).args(["-O2", "-fPIC", "-S", "-o", "-"]).args(options).arg(&source).ok().text();
+        let mut function = "";
+        let mut asking = Vec::new();
+        for line in assembly.lines() {
+            if let Some(name) = line.split(':').next().filter(|name| line.contains("# @") && !name.starts_with('.')) {
+                function = name;
+            }
+            if line.contains("__bbprof_delta.tls@GOTTPOFF") {
+                asking.push(function.to_owned());
+            }
+        }
+        asking.sort();
+        asking
+    };
+    let by_themselves = ["first", "jumped_to", "pointed_to", "second"];
+    assert_eq!(asking(&[]), by_themselves);
+    assert_eq!(asking(&["--bbprof-without=handing"]), ["also", "first", "handed", "jumped_to", "jumps", "pointed_to", "second"]);
 }
 
 /// What a loop makes and what is used of it behind the loop need not share a register: the loop has fewer instructions.
