@@ -1,7 +1,7 @@
 // The jump of computed `goto`s, repeated where control comes from. Until instructions are laid out, all of a function's share one
-// (`indirectbr`); then code generation repeats it behind each block in front of it (TailDuplicator.cpp), but not behind the one that
-// it has put before it, nor, then, behind those that share the end of that one (BranchFolding.cpp). Which one it is depends on
-// anything: beside counters it may be what most of an interpreter's instructions go through.
+// (`indirectbr`); then code generation repeats it behind each block in front of it (TailDuplicator.cpp), but not behind the one
+// that it has put before it, nor, then, behind those that share the end of that one (BranchFolding.cpp). Which one it is depends
+// on anything: beside counters it may be what most of an interpreter's instructions go through.
 #ifndef BBPROF_DISPATCHES_H
 #define BBPROF_DISPATCHES_H
 

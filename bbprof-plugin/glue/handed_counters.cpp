@@ -6,6 +6,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
 
@@ -13,17 +14,21 @@ namespace bbprof {
 
 static const char *const HandedAttribute = "bbprof-handed";
 
+static bool returnsTwice(const CallInst &Call) {
+  return Call.hasFnAttr(Attribute::ReturnsTwice) || Call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
+}
+
 // Its parameters stand in the places that they have without one more, and its calls can be told.
 static bool canBeHanded(const Function &F) {
   if (F.isDeclaration() || !F.hasLocalLinkage() || F.hasComdat() || F.isVarArg() || F.use_empty() || F.isUsedByMetadata() ||
       F.hasFnAttribute(DoneAttribute) || F.hasFnAttribute(Attribute::Naked) || F.hasOptNone() || F.isPresplitCoroutine() ||
-      F.callsFunctionThatReturnsTwice() || (F.getCallingConv() != CallingConv::C && F.getCallingConv() != CallingConv::Fast))
+      (F.getCallingConv() != CallingConv::C && F.getCallingConv() != CallingConv::Fast))
     return false;
   for (const Argument &A : F.args())
     if (A.hasSwiftSelfAttr() || A.hasSwiftErrorAttr() || A.hasAttribute(Attribute::SwiftAsync) || A.hasInAllocaAttr() || A.hasPreallocatedAttr())
       return false;
   for (const Instruction &I : instructions(F))
-    if (const auto *Call = dyn_cast<CallBase>(&I); Call && Call->isMustTailCall())
+    if (const auto *Call = dyn_cast<CallInst>(&I); Call && (Call->isMustTailCall() || returnsTwice(*Call)))
       return false;
   return all_of(F.uses(), [&](const Use &Used) {
     const auto *Call = dyn_cast<CallBase>(Used.getUser());

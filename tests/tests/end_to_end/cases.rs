@@ -290,7 +290,8 @@ fn objects_have_the_expected_type() {
     assert!(expected < others, "{expected} {others}");
 }
 
-/// In code for shared libraries, what only its own file calls, and always by its name, need not ask where its thread's counters are.
+/// In code for shared libraries, what only its own file calls, and always by its name, need not ask where its thread's counters
+/// are.
 #[test]
 fn functions_of_libraries_are_handed_their_counters() {
     let sandbox = Sandbox::new("handing");
@@ -352,7 +353,7 @@ fn each_instruction_of_an_interpreter_jumps_to_the_next() {
     let steps: Vec<&str> = steps.split(',').collect();
     let labels: String = (0..24).map(|code| format!("&&op{code}, ")).collect();
     let step = |code: usize| {
-        let test = if code % 3 == 0 { format!("b == {code}") } else { "a > b".to_owned() };
+        let test = if code.is_multiple_of(3) { format!("b == {code}") } else { "a > b".to_owned() };
         format!("op{code}: if ({test}) seen[{code}]++; {}; pc += 2; NEXT\n", steps[code % 12])
     };
     let text = format!(
