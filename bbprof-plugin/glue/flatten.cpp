@@ -38,45 +38,6 @@ void noteSymbols(const Module &M, Symbols &Noted) {
       Noted[Subprogram] = symbolOf(F).str();
 }
 
-// The resolvers of ifuncs, and the module's own functions that nobody but these calls.
-static SmallPtrSet<const Function *, 8> resolversAndHelpers(const Module &M) {
-  SmallPtrSet<const Function *, 8> Found;
-  SmallVector<const Function *, 8> Pending;
-  auto Take = [&](const Function *F) {
-    if (F && Found.insert(F).second)
-      Pending.push_back(F);
-  };
-  for (const GlobalIFunc &Chosen : M.ifuncs())
-    Take(Chosen.getResolverFunction());
-  auto IsCallByThese = [&](const Use &U) {
-    const auto *Call = dyn_cast<CallBase>(U.getUser());
-    return Call && Call->isCallee(&U) && Found.contains(Call->getFunction());
-  };
-  while (!Pending.empty())
-    for (const Instruction &I : instructions(*Pending.pop_back_val()))
-      if (const auto *Call = dyn_cast<CallBase>(&I))
-        if (const Function *Callee = Call->getCalledFunction(); Callee && Callee->hasLocalLinkage() && all_of(Callee->uses(), IsCallByThese))
-          Take(Callee);
-  return Found;
-}
-
-static const char *reasonToSkip(const Function &F, const SmallPtrSetImpl<const Function *> &ForIFuncs) {
-  if (F.hasFnAttribute(Attribute::Naked))
-    return "naked: no room for a counter";
-  if (F.hasFnAttribute(Attribute::NoProfile) || F.hasFnAttribute(Attribute::SkipProfile))
-    return "marked noprofile";
-  if (F.hasAvailableExternallyLinkage())
-    return "available_externally: another module holds the code that runs";
-  if (ForIFuncs.contains(&F))
-    return "resolver of an ifunc, or called by resolvers alone: it runs before its thread has storage for counters";
-  if (F.isPresplitCoroutine())
-    return "coroutine that was not split";
-  for (const BasicBlock &Block : F)
-    if (Block.isEHPad() && !Block.isLandingPad())
-      return "funclet exception handling is not supported";
-  return nullptr;
-}
-
 static BbprofLinkage linkageOf(const GlobalValue &F) {
   if (F.hasLocalLinkage())
     return BBPROF_LINKAGE_INTERNAL;
@@ -214,7 +175,7 @@ bool isForLibraries(const Module &M) { return M.getPICLevel() != PICLevel::NotPI
 
 FlatModule::FlatModule(Module &M, FunctionAnalysisManager &FAM, const Symbols &Noted, const Crates &Tagged, bool KeepText,
                        bool OnlyTagged, bool Optimized)
-    : ForIFuncs(resolversAndHelpers(M)), Noted(Noted), Optimized(Optimized) {
+    : Skips(M), Noted(Noted), Optimized(Optimized) {
   DenseMap<const DICompileUnit *, bool> IsTagged;
   for (Function &F : M) {
     if (F.isDeclaration() || F.hasFnAttribute(DoneAttribute))
@@ -340,7 +301,7 @@ void FlatModule::flatten(FlatFunction &Flat, BbprofFunction &Out, FunctionAnalys
     Out.line = Subprogram->getLine();
   }
   const char *Untagged = "of a crate that is not counted: nor is what link-time optimisation inlined there of one that is";
-  if (const char *Reason = FunctionPositions.contains(&F) ? reasonToSkip(F, ForIFuncs) : Untagged) {
+  if (const char *Reason = FunctionPositions.contains(&F) ? Skips.reason(F) : Untagged) {
     Out.skip_reason = string(Reason) + 1;
     Out.exact = 0;
     return;

@@ -5,6 +5,7 @@
 #include "counted_loops.h"
 #include "llvm_compat.h"
 #include "plan_abi.h"
+#include "skipped.h"
 #include "tail_calls.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -93,7 +94,7 @@ private:
   std::deque<FlatFunction> Functions;
   std::vector<BbprofFunction> FunctionViews;
   std::vector<BbprofAlias> Aliases;
-  llvm::SmallPtrSet<const llvm::Function *, 8> ForIFuncs;
+  Skipped Skips;
   const Symbols &Noted;
   bool Optimized;
   BbprofModuleView View = {};

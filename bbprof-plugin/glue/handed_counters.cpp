@@ -1,9 +1,11 @@
 // See handed_counters.h.
 #include "handed_counters.h"
 #include "flatten.h"
+#include "skipped.h"
 #include "tail_calls.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Intrinsics.h"
@@ -18,10 +20,22 @@ static bool returnsTwice(const CallInst &Call) {
   return Call.hasFnAttr(Attribute::ReturnsTwice) || Call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
 }
 
+using Functions = SmallPtrSet<const Function *, 32>;
+
+// Those whose counters are the module's own.
+static Functions ofModule(const Module &M, bool OnlyTagged) {
+  Skipped Skips(M);
+  Functions Found;
+  for (const Function &F : M)
+    if (!F.isDeclaration() && !F.hasComdat() && !F.hasOptNone() && !F.hasFnAttribute(DoneAttribute) &&
+        (!OnlyTagged || F.hasFnAttribute(TagAttribute)) && !Skips.reason(F))
+      Found.insert(&F);
+  return Found;
+}
+
 // Its parameters stand in the places that they have without one more, and its calls can be told.
-static bool canBeHanded(const Function &F) {
-  if (F.isDeclaration() || !F.hasLocalLinkage() || F.hasComdat() || F.isVarArg() || F.use_empty() || F.isUsedByMetadata() ||
-      F.hasFnAttribute(DoneAttribute) || F.hasFnAttribute(Attribute::Naked) || F.hasOptNone() || F.isPresplitCoroutine() ||
+static bool canBeHanded(const Function &F, const Functions &Ours) {
+  if (!F.hasLocalLinkage() || !Ours.contains(&F) || F.isVarArg() || F.use_empty() || F.isUsedByMetadata() ||
       (F.getCallingConv() != CallingConv::C && F.getCallingConv() != CallingConv::Fast))
     return false;
   for (const Argument &A : F.args())
@@ -33,7 +47,7 @@ static bool canBeHanded(const Function &F) {
   return all_of(F.uses(), [&](const Use &Used) {
     const auto *Call = dyn_cast<CallBase>(Used.getUser());
     return Call && Call->isCallee(&Used) && Call->getFunctionType() == F.getFunctionType() && Call->getCallingConv() == F.getCallingConv() &&
-           !Call->isMustTailCall() && !Call->getFunction()->hasComdat() && !Call->getFunction()->hasOptNone();
+           !Call->isMustTailCall() && Ours.contains(Call->getFunction());
   });
 }
 
@@ -105,10 +119,11 @@ static void addParameter(Function &F, FunctionAnalysisManager &FAM) {
   F.eraseFromParent();
 }
 
-void makeParameters(Module &M, FunctionAnalysisManager &FAM) {
+void makeParameters(Module &M, FunctionAnalysisManager &FAM, bool OnlyTagged) {
+  Functions Ours = ofModule(M, OnlyTagged);
   SmallSetVector<Function *, 16> Handed;
   for (Function &F : M)
-    if (canBeHanded(F))
+    if (canBeHanded(F, Ours))
       Handed.insert(&F);
   leaveOutJumps(Handed);
   for (Function *F : Handed)

@@ -11,7 +11,8 @@ namespace bbprof {
 
 // Gives such functions the parameter, and their calls nothing for it yet. A call that ends its function as a jump would need a
 // frame, if that function was not handed the same; then neither is.
-void makeParameters(llvm::Module &M, llvm::FunctionAnalysisManager &FAM);
+// With OnlyTagged, functions without the tag are none of ours (see FlatModule).
+void makeParameters(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, bool OnlyTagged);
 
 // The parameter of a function that has it.
 llvm::Argument *handedTo(llvm::Function &F);

@@ -99,7 +99,7 @@ public:
     bbprof::doubtReturns(M);
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     if (Optimized && bbprof_hands_counters(bbprof::isForLibraries(M)))
-      bbprof::makeParameters(M, FAM);
+      bbprof::makeParameters(M, FAM, OnlyTagged);
     bbprof::FlatModule Flat(M, FAM, *Noted, *Tagged, bbprof_wants_ir() != 0, OnlyTagged, Optimized);
     if (Flat.numFunctions() != 0)
       instrument(M, Flat, FAM);

@@ -204,7 +204,10 @@ pub extern "C" fn bbprof_wants_guesses() -> u32 {
 /// Whether functions of a module hand each other where their thread's counters are: 1 or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn bbprof_hands_counters(pic_without_pie: u32) -> u32 {
-    let hands = |options: &Options| options.storage_of(pic_without_pie != 0) == Storage::Delta && !options.without.handing;
+    // What the user leaves out gets no code of ours, not even what asks.
+    let hands = |options: &Options| {
+        options.storage_of(pic_without_pie != 0) == Storage::Delta && !options.without.handing && !options.selects_functions()
+    };
     u32::from(options().is_ok_and(hands))
 }
 

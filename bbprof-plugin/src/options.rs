@@ -132,6 +132,11 @@ impl Options {
         Ok(options)
     }
 
+    /// Whether some functions may have no counters though others of their module have.
+    pub(crate) fn selects_functions(&self) -> bool {
+        !(self.include_fn.is_empty() && self.exclude_fn.is_empty() && self.include_file.is_empty() && self.exclude_file.is_empty())
+    }
+
     /// Whose the counters of a module are that may end up in a shared library, or not.
     pub(crate) fn storage_of(&self, pic_without_pie: bool) -> Storage {
         match (self.storage, self.tls) {

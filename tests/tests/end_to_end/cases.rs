@@ -304,27 +304,36 @@ fn functions_of_libraries_are_handed_their_counters() {
         KEPT long jumped_to(long value) { return value > 7 ? outside(value) - 1 : 2; }
         KEPT long pointed_to(long value) { return value > 9 ? outside(value) - 1 : 3; }
         long (*pointer)(long) = pointed_to;
+        KEPT long by_unprofiled(long value) { return value > 4 ? outside(value) - 1 : 5; }
+        __attribute__((no_profile_instrument_function)) long unprofiled(long value) { return by_unprofiled(value) + 1; }
         long first(struct list *list) { return also(list) + jumps(list->value) + 1; }
         long second(long value) { return value > 5 ? jumped_to(value) : pointed_to(value) + 1; }";
     let source = sandbox.write("handing.c", text);
-    let asking = |options: &[&str]| -> Vec<String> {
+    let told = |options: &[&str]| -> BTreeSet<String> {
         let assembly = Run::new(tool("bbprof-cc")).args(["-O2", "-fPIC", "-S", "-o", "-"]).args(options).arg(&source).ok().text();
         let mut function = "";
-        let mut asking = Vec::new();
+        let mut told = BTreeSet::new();
         for line in assembly.lines() {
-            if let Some(name) = line.split(':').next().filter(|name| line.contains("# @") && !name.starts_with('.')) {
+            if let Some((name, _)) = line.split_once(':').filter(|(name, _)| line.contains("# @") && !name.starts_with('.')) {
                 function = name;
             }
             if line.contains("__bbprof_delta.tls@GOTTPOFF") {
-                asking.push(function.to_owned());
+                told.insert(format!("{function} asks"));
+            }
+            if let Some(target) = line.strip_suffix("# TAILCALL").and_then(|jump| jump.trim().strip_prefix("jmp\t")) {
+                told.insert(format!("{function} jumps to {}", target.trim()));
             }
         }
-        asking.sort();
-        asking
+        told
     };
-    let by_themselves = ["first", "jumped_to", "pointed_to", "second"];
-    assert_eq!(asking(&[]), by_themselves);
-    assert_eq!(asking(&["--bbprof-without=handing"]), ["also", "first", "handed", "jumped_to", "jumps", "pointed_to", "second"]);
+    let jumps = ["jumps jumps to handed", "second jumps to jumped_to"];
+    let expected = |asking: &[&str]| jumps.iter().chain(asking).map(|&told| told.to_owned()).collect::<BTreeSet<_>>();
+    let by_themselves = ["by_unprofiled asks", "first asks", "jumped_to asks", "pointed_to asks", "second asks"];
+    assert_eq!(told(&[]), expected(&by_themselves));
+    let others = ["also asks", "handed asks", "jumps asks"];
+    for option in ["--bbprof-without=handing", "--bbprof-exclude-fn=another"] {
+        assert_eq!(told(&[option]), expected(&[&by_themselves[..], &others].concat()), "{option}");
+    }
 }
 
 /// What a loop makes and what is used of it behind the loop need not share a register: the loop has fewer instructions.
