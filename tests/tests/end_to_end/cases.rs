@@ -26,13 +26,30 @@ macro_rules! cases {
     };
 }
 
-cases!(builtin_setjmp, calls, exceptions, exit_inside, gotos, ifuncs, longjmp, loops, switches, tail_calls, threads, virtuals);
+cases!(
+    builtin_setjmp,
+    calls,
+    exceptions,
+    exit_inside,
+    gotos,
+    ifuncs,
+    longjmp,
+    loops,
+    only_called,
+    switches,
+    tail_calls,
+    threads,
+    virtuals
+);
 
 #[test]
 fn library_storage_counts_the_same() {
-    for name in ["builtin_setjmp", "calls", "exceptions", "loops", "tail_calls", "threads"] {
+    for name in ["builtin_setjmp", "calls", "exceptions", "loops", "only_called", "tail_calls", "threads"] {
         Case::named(name).check(&["-fPIC"]);
         Case::named(name).check(&["--bbprof-storage=atomic"]);
+    }
+    for way in ["-flto", "--bbprof-counters=paths-check"] {
+        Case::named("only_called").check(&["-fPIC", way]);
     }
 }
 
@@ -257,8 +274,12 @@ fn unwind_edges_to_one_landing_pad_get_pads_of_their_own_that_meet_at_once() {
 
 #[test]
 fn parts_of_the_placement_can_be_left_away() {
-    for part in ["costs", "loops", "bases", "closing", "dispatches", "guesses", "handing"] {
-        Case::named("loops").check(&["-fPIC", &format!("--bbprof-without={part}")]);
+    for part in ["costs", "loops", "bases", "closing", "guesses"] {
+        Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
+    }
+    Case::named("gotos").check(&["--bbprof-without=dispatches"]);
+    for part in ["handing", "closing"] {
+        Case::named("only_called").check(&["-fPIC", &format!("--bbprof-without={part}")]);
     }
 }
 
