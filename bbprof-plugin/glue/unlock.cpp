@@ -1,7 +1,9 @@
 // See unlock.h.
 #include "unlock.h"
 #include "llvm_compat.h"
-#include "stand_ins.h"
+#include "set_aside.h"
+#include "target_names.h"
+#include "zeroes.h"
 
 #include "llvm/TargetParser/Triple.h"
 
@@ -10,6 +12,7 @@
 #include "llvm/CodeGen/MachineInstr.h"
 #include "llvm/CodeGen/MachineMemOperand.h"
 #include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/StackProtector.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
@@ -25,7 +28,41 @@ namespace bbprof {
 
 namespace {
 
-// LOCK_INC64m -> INC64m, and so on: the same operands, and no lock. Other threads are
+// The scope of increments, in a module that has any. Most have none.
+std::optional<SyncScope::ID> scopeIn(const Module &M) {
+  SmallVector<StringRef, 8> Scopes;
+  M.getContext().getSyncScopeNames(Scopes);
+  auto Known = find(Scopes, OneInstruction);
+  if (Known == Scopes.end() || !canUnlock(Triple(M.getTargetTriple())))
+    return std::nullopt;
+  return static_cast<SyncScope::ID>(Known - Scopes.begin());
+}
+
+// The last pass in front of instruction selection.
+class SetAsidePass : public FunctionPass {
+public:
+  static char ID;
+  SetAsidePass() : FunctionPass(ID) {}
+
+  StringRef getPassName() const override { return "bbprof counters set aside"; }
+
+  void getAnalysisUsage(AnalysisUsage &Usage) const override { Usage.setPreservesAll(); }
+
+  bool doInitialization(Module &M) override {
+    Scope = scopeIn(M);
+    return false;
+  }
+
+  bool runOnFunction(Function &F) override { return Scope && setAside(F, *Scope); }
+
+private:
+  std::optional<SyncScope::ID> Scope;
+};
+
+char SetAsidePass::ID = 0;
+RegisterPass<SetAsidePass> RegisteredSetAside("bbprof-set-aside", "bbprof counters set aside");
+
+// The first pass behind it. LOCK_INC64m -> INC64m, and so on: the same operands, and no lock. Other threads are
 // told nothing, so scheduling may pass what follows by it.
 class UnlockPass : public MachineFunctionPass {
 public:
@@ -41,14 +78,10 @@ public:
 
   bool doInitialization(Module &M) override {
     MachineFunctionPass::doInitialization(M);
-    // Most modules have none.
-    SmallVector<StringRef, 8> Scopes;
-    M.getContext().getSyncScopeNames(Scopes);
-    auto Known = find(Scopes, OneInstruction);
-    if (Known == Scopes.end() || !canUnlock(Triple(M.getTargetTriple())))
+    Scope = scopeIn(M);
+    if (!Scope)
       return false;
-    Scope = static_cast<SyncScope::ID>(Known - Scopes.begin());
-    Numbers.put(M, *Scope);
+    Zeroes::standIn(M, *Scope);
     return true;
   }
 
@@ -56,7 +89,7 @@ public:
     if (!Scope)
       return false;
     const TargetInstrInfo &Instructions = *MF.getSubtarget().getInstrInfo();
-    bool Changed = false;
+    bool Changed = Counters.takeBack(MF);
     for (MachineBasicBlock &Block : MF)
       for (MachineInstr &I : make_early_inc_range(Block))
         if (any_of(I.memoperands(), [&](const MachineMemOperand *Operand) { return Operand->isAtomic() && Operand->getSyncScopeID() == *Scope; }))
@@ -66,19 +99,17 @@ public:
 
 private:
   bool unlock(MachineFunction &MF, MachineInstr &I, const TargetInstrInfo &Instructions) {
-    if (StandIns::isZero(I)) {
-      Numbers.takeZero(I, Instructions);
+    if (Zeroes::isStandIn(I)) {
+      MadeZeroes.take(I, Instructions);
       return true;
     }
-    const Constant *Address = Numbers.take(I, Instructions);
     std::optional<unsigned> Opcode = unlocked(I.getOpcode(), Instructions);
     if (!Opcode)
-      return Address != nullptr;
+      return false;
     I.setDesc(Instructions.get(*Opcode));
     MachineMemOperand &Atomic = **I.memoperands_begin();
-    auto Place = Address ? MachinePointerInfo(Address) : Atomic.getPointerInfo();
     auto Flags = MachineMemOperand::MOLoad | MachineMemOperand::MOStore;
-    I.setMemRefs(MF, {MF.getMachineMemOperand(Place, Flags, Atomic.getMemoryType(), Atomic.getAlign())});
+    I.setMemRefs(MF, {MF.getMachineMemOperand(Atomic.getPointerInfo(), Flags, Atomic.getMemoryType(), Atomic.getAlign())});
     return true;
   }
 
@@ -91,9 +122,9 @@ private:
   }
 
   DenseMap<unsigned, std::optional<unsigned>> Unlocked;
-  // In modules that have increments.
   std::optional<SyncScope::ID> Scope;
-  StandIns Numbers;
+  SetAside Counters;
+  Zeroes MadeZeroes;
 };
 
 char UnlockPass::ID = 0;
@@ -105,6 +136,7 @@ bool canUnlock(const Triple &Target) { return Target.getArch() == Triple::x86_64
 
 void unlockCounters() {
   static RegisterTargetPassConfigCallback Callback([](TargetMachine &, PassManagerBase &, TargetPassConfig *Passes) {
+    Passes->insertPass(&StackProtector::ID, &SetAsidePass::ID);
     Passes->insertPass(&FinalizeISelID, &UnlockPass::ID);
   });
 }

@@ -9,7 +9,8 @@ use bbprof_format::manifest::{
     Alias, CallSite, Callee, Checksum, Function, Linkage, Location, LocationId, Node, StringId, WeightSource,
 };
 use bbprof_format::sources::is_made_up;
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Who else may hold a copy; `None` = another module holds the code that runs.
 pub(crate) fn linkage_of(raw: u32) -> Option<Linkage> {
@@ -117,7 +118,7 @@ fn opcodes_at(
     locations: &[(LocationId, u32)],
     located: impl Iterator<Item = (LocationId, StringId)>,
 ) -> Vec<u64> {
-    let positions: HashMap<LocationId, usize> = locations.iter().enumerate().map(|(position, (id, _))| (*id, position)).collect();
+    let positions: FxHashMap<LocationId, usize> = locations.iter().enumerate().map(|(position, (id, _))| (*id, position)).collect();
     let mut opcodes_at = vec![0; locations.len()];
     for (location, name) in located {
         let opcode = opcodes.iter().position(|(opcode, _)| *opcode == name).expect("it is of the node");
@@ -129,7 +130,7 @@ fn opcodes_at(
 /// How many of each, in the order of first appearance.
 fn tally<T: Copy + Eq + std::hash::Hash>(items: impl Iterator<Item = T>) -> Vec<(T, u32)> {
     let mut counts: Vec<(T, u32)> = Vec::new();
-    let mut positions = HashMap::new();
+    let mut positions = FxHashMap::default();
     for item in items {
         let position = *positions.entry(item).or_insert_with(|| {
             counts.push((item, 0));

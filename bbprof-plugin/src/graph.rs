@@ -213,7 +213,7 @@ fn terminator_may_vanish(function: &view::Function<'_>, block: &view::Block, com
 /// One edge per successor block: slots with the same target (cases of a switch) are one edge of that multiplicity.
 fn push_successors(function: &view::Function<'_>, block: &view::Block, from: u32, first_node: &[u32], edges: &mut Vec<Edge>) {
     let own = edges.len();
-    let mut seen = std::collections::HashMap::new();
+    let mut seen = rustc_hash::FxHashMap::default();
     for (slot, successor) in function.block_successors(block).iter().enumerate() {
         if let Some(position) = seen.get(&successor.block) {
             let edge: &mut Edge = &mut edges[*position];

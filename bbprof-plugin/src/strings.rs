@@ -1,17 +1,17 @@
 //! The string table of a manifest.
 
 use bbprof_format::manifest::StringId;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The view's strings, and what the plan adds.
 pub(crate) struct Strings {
     list: Vec<String>,
-    positions: HashMap<String, StringId>,
+    positions: FxHashMap<String, StringId>,
 }
 
 impl Strings {
     pub(crate) fn new(list: Vec<String>) -> Self {
-        Self { list, positions: HashMap::new() }
+        Self { list, positions: FxHashMap::default() }
     }
 
     /// The place of a text, which is added if it was not before.

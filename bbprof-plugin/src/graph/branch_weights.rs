@@ -9,7 +9,7 @@
 use super::Graph;
 use crate::view;
 use bbprof_format::manifest::EdgeKind;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// By slot of the view's terminators, in its order, the executions that went there, in a unit of the block's own that
 /// makes 32 bits hold them: what went there is never 0. The slots that share a target share its executions evenly. A block
@@ -21,7 +21,7 @@ pub(crate) fn of(function: &view::Function<'_>, graph: &Graph, measured: &[u64])
         (Some(from), Some(to), _) => Some(((block_of(from), block_of(to)), executions.div_ceil(u64::from(edge.multiplicity)))),
         _ => None,
     });
-    let executions: HashMap<(u32, u32), u64> = leaving.collect();
+    let executions: FxHashMap<(u32, u32), u64> = leaving.collect();
     let mut shares = Vec::new();
     for (position, block) in function.blocks.iter().enumerate() {
         let slots = function.block_successors(block).iter();

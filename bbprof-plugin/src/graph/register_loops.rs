@@ -13,7 +13,7 @@ use super::Graph;
 use crate::view::{self, TightLoop};
 use bbprof_flow::{CounterSite, is_giant};
 use bbprof_format::manifest::Edge;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// Which loops are tight.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterS
         if !tight.takes(tight_loop, is_giant(nodes.len())) {
             continue;
         }
-        let blocks: HashSet<u32> = view.blocks_of_loop(tight_loop).iter().copied().collect();
+        let blocks: FxHashSet<u32> = view.blocks_of_loop(tight_loop).iter().copied().collect();
         let is_inside = |node: Option<u32>| node.is_some_and(|node| blocks.contains(&nodes[node as usize].block));
         let edge = |position: usize| &graph.edges[position];
         let is_counted_inside = |site: &CounterSite| match *site {

@@ -2,8 +2,10 @@
 // `walk`, `trot`, `sink` and `drain` ask for nothing: optimisers put their returns into one block, behind the calls.
 //@ levels: -O1 -O2 -O3 -Os
 #include <stdio.h>
+#include <string.h>
 
 static unsigned long tally_even, tally_odd, tally_chain, tally_walk, tally_trot, tally_sink, tally_drain, tally_ping, tally_pong, tally_cast, sunk;
+static unsigned long tally_copy, tally_clear;
 __attribute__((noinline)) int odd(unsigned n);
 
 __attribute__((noinline)) int even(unsigned n) {
@@ -113,16 +115,41 @@ __attribute__((noinline)) void *cast(long n, long sum) {
 
 __attribute__((noinline)) long uncast(long n, long sum) { return (long)casts[n > 0](n - 1, sum ^ n); }
 
+// Copying and clearing at the end, of which code generation makes calls of its own.
+__attribute__((noinline)) void *copy(char *to, const char *from, size_t bytes) {
+  tally_copy++;
+  if (bytes > 40)
+    bytes = 40;
+  else if (bytes % 3 == 0)
+    sunk++;
+  return memcpy(to, from, bytes);
+}
+
+__attribute__((noinline)) void clear(char *from, size_t bytes, int also) {
+  tally_clear++;
+  if (also)
+    memmove(from + 1, from, bytes / 2);
+  else
+    memset(from, 0, bytes);
+}
+
 int main(void) {
   printf("%d %d\n", even(2000000), odd(1999999));
   printf("%u\n", chain(5000, NULL, (void *)chain));
   printf("%d\n", walk(2000000, 0));
   sink(3000000);
   printf("%ld %ld\n", ping(3000000, 5), (long)casts[1](4000001, 6));
-  printf("%lu\n", sunk);
+  char from[64] = "what is copied, and cleared again, in turn", to[64] = "";
+  for (int i = 0; i < 60; i++) {
+    copy(to, from, (size_t)i);
+    clear(to + i % 20, (size_t)(i % 30), i % 7 == 0);
+    from[i % 40] ^= to[i % 50] + 1;
+  }
+  printf("%lu %d %d\n", sunk, to[25], from[20]);
   fprintf(stderr, "tally walk %lu\ntally trot %lu\n", tally_walk, tally_trot);
   fprintf(stderr, "tally sink %lu\ntally drain %lu\n", tally_sink, tally_drain);
   fprintf(stderr, "tally ping %lu\ntally pong %lu\ntally cast %lu\n", tally_ping, tally_pong, tally_cast);
+  fprintf(stderr, "tally copy %lu\ntally clear %lu\n", tally_copy, tally_clear);
   fprintf(stderr, "tally even %lu\ntally odd %lu\ntally chain %lu\n", tally_even, tally_odd, tally_chain);
   return 0;
 }

@@ -31,6 +31,7 @@ cases!(
     calls,
     exceptions,
     exit_inside,
+    flags,
     gotos,
     ifuncs,
     longjmp,
@@ -44,7 +45,7 @@ cases!(
 
 #[test]
 fn library_storage_counts_the_same() {
-    for name in ["builtin_setjmp", "calls", "exceptions", "loops", "only_called", "tail_calls", "threads"] {
+    for name in ["builtin_setjmp", "calls", "exceptions", "flags", "loops", "only_called", "tail_calls", "threads"] {
         Case::named(name).check(&["-fPIC"]);
         Case::named(name).check(&["--bbprof-storage=atomic"]);
     }
@@ -81,13 +82,13 @@ fn counters_are_one_instruction_without_a_lock() {
     }
 }
 
-/// While code is generated, numbers stand for counters' addresses. In what leaves the process, they would be addresses.
+/// While code is generated, marks stand for increments. In what leaves the process, they would be assembly that nobody can read.
 #[test]
 fn bitcode_has_the_counters_addresses() {
     let text = assembly("loops", &["-O2", "-emit-llvm"]);
     let additions: Vec<_> = text.lines().filter(|line| line.contains("atomicrmw add")).collect();
     assert!(!additions.is_empty(), "{text}");
-    assert!(!text.contains("addrspace("), "{text}");
+    assert!(!text.contains("addrspace(") && !text.contains("bbprof.increment"), "{text}");
     let of_counters = additions.iter().filter(|line| line.contains("@__bbprof_c.")).count();
     // The rest have a register in their address.
     assert!(of_counters * 4 > additions.len() * 3, "{of_counters} of {}: {text}", additions.len());
@@ -104,6 +105,8 @@ fn additions_get_their_addresses_back() {
           %zero = call i64 asm \"xorl ${0:k}, ${0:k}\", \"=r,~{flags}\"()
           %one = atomicrmw add ptr getelementptr (i8, ptr @c, i64 16), i64 1 syncscope(\"bbprof\") monotonic, align 8
           %unknown = atomicrmw add ptr getelementptr (i8, ptr @c, i64 24), i64 %zero syncscope(\"bbprof\") monotonic, align 8
+          %five = atomicrmw add ptr getelementptr (i8, ptr @c, i64 32), i64 5 syncscope(\"bbprof\") monotonic, align 8
+          %many = atomicrmw add ptr getelementptr (i8, ptr @c, i64 40), i64 1099511627776 syncscope(\"bbprof\") monotonic, align 8
           %elsewhere = atomicrmw add ptr %p, i64 3 syncscope(\"bbprof\") monotonic, align 8
           ret i64 %zero
         }";
@@ -115,9 +118,39 @@ fn additions_get_their_addresses_back() {
         for expected in ["incq\t%fs:c@TPOFF+16", "addq\t%rax, %fs:c@TPOFF+24", "addq\t$3, (%rdi)"] {
             assert!(lines.contains(&expected), "{level}: no {expected}: {assembly}");
         }
+        for expected in ["addq\t$5, %fs:c@TPOFF+32", ", %fs:c@TPOFF+40"] {
+            let is_there = lines.iter().any(|line| line.starts_with("addq") && line.ends_with(expected));
+            assert!(is_there, "{level}: no {expected}: {assembly}");
+        }
         assert!(!assembly.contains("lock"), "{level}: {assembly}");
         assert!(!assembly.contains("%fs:1"), "{level}: {assembly}");
     }
+}
+
+/// Of each choice of a number that no instruction makes, code generation makes blocks, and the flags live on from one to the next.
+#[test]
+fn increments_go_in_front_of_comparisons_that_decide_again() {
+    let sandbox = Sandbox::new("choices");
+    let code = "target triple = \"x86_64-pc-linux-gnu\"
+        @c = external hidden thread_local(localexec) global [8 x i64]
+        define void @f(i64 %a, i64 %b, double %x, double %y, ptr %p) \"bbprof-done\" {
+          %less = icmp slt i64 %a, %b
+          %first = select i1 %less, double %x, double %y
+          store volatile double %first, ptr %p
+          %one = atomicrmw add ptr getelementptr (i8, ptr @c, i64 8), i64 1 syncscope(\"bbprof\") monotonic, align 8
+          %second = select i1 %less, double %y, double %x
+          store volatile double %second, ptr %p
+          %two = atomicrmw add ptr getelementptr (i8, ptr @c, i64 16), i64 2 syncscope(\"bbprof\") monotonic, align 8
+          %third = select i1 %less, double %y, double 1.0
+          store volatile double %third, ptr %p
+          ret void
+        }";
+    std::fs::write(sandbox.join("choices.ll"), code).unwrap();
+    let run = Run::new(tool("bbprof-cc")).args(["-O2", "-S", "-o", "-"]).arg(sandbox.join("choices.ll")).ok();
+    let assembly = String::from_utf8_lossy(&run.stdout).into_owned();
+    let of_flags: Vec<&str> =
+        assembly.lines().map(str::trim).filter(|line| line.contains("%fs") || line.starts_with("cmp")).collect();
+    assert_eq!(of_flags, ["incq\t%fs:c@TPOFF+8", "addq\t$2, %fs:c@TPOFF+16", "cmpq\t%rsi, %rdi"], "{assembly}");
 }
 
 /// Each piece of assembly costs a compilation as much as five increments.
