@@ -24,7 +24,7 @@ using namespace llvm;
 
 namespace bbprof {
 
-// The text of a mark: this, the amount (0 where the operand has it), the offset in bytes, and the array.
+// The text of a mark: this, and its number.
 static constexpr StringRef MarkBegins = "bbprof.increment ";
 
 static GlobalVariable *arrayOf(Constant &Address) {
@@ -40,26 +40,33 @@ static bool letsFlagsThrough(const InlineAsm &Assembly) {
   return Constraints.contains("{@cc") || !Constraints.contains("~{flags}");
 }
 
-static void putMark(AtomicRMWInst &Addition, GlobalVariable &Array) {
-  int64_t Offset = 0;
-  GetPointerBaseWithConstantOffset(Addition.getPointerOperand(), Offset, Addition.getDataLayout());
-  Value *Amount = Addition.getValOperand();
-  const auto *Constant = dyn_cast<ConstantInt>(Amount);
-  bool IsOperand = !Constant || !isInt<32>(Constant->getSExtValue());
-  SmallVector<Value *, 1> Operands;
-  if (IsOperand)
-    Operands.push_back(Amount);
-  SmallVector<Type *, 1> Types(Operands.size(), Amount->getType());
-  SmallString<64> Text;
-  (MarkBegins + Twine(IsOperand ? 0 : Constant->getSExtValue()) + " " + Twine(Offset) + " " + Array.getName()).toVector(Text);
-  auto *Signature = FunctionType::get(Type::getVoidTy(Addition.getContext()), Types, false);
+static InlineAsm *makeMark(size_t Number, ArrayRef<Type *> Operands, LLVMContext &Context) {
+  auto *Signature = FunctionType::get(Type::getVoidTy(Context), Operands, false);
   // What an operand's register has is made in front of the mark, maybe behind what sets flags.
-  auto *Mark = CallInst::Create(InlineAsm::get(Signature, Text, IsOperand ? "r,~{flags}" : "", true), Operands, "", Addition.getIterator());
+  return InlineAsm::get(Signature, (MarkBegins + Twine(Number)).str(), Operands.empty() ? "" : "r,~{flags}", true);
+}
+
+void SetAside::putMark(AtomicRMWInst &Addition, const GlobalVariable &Array) {
+  Increment &New = Increments.emplace_back();
+  New.Array = &Array;
+  GetPointerBaseWithConstantOffset(Addition.getPointerOperand(), New.Offset, Addition.getDataLayout());
+  Value *Amount = Addition.getValOperand();
+  if (const auto *Constant = dyn_cast<ConstantInt>(Amount); Constant && isInt<32>(Constant->getSExtValue()))
+    New.Amount = Constant->getSExtValue();
+
+  size_t Number = Increments.size() - 1;
+  LLVMContext &Context = Addition.getContext();
+  if (Number == Marks.size())
+    Marks.push_back(makeMark(Number, {}, Context));
+  auto *Mark = New.Amount ? CallInst::Create(Marks[Number], {}, "", Addition.getIterator())
+                          : CallInst::Create(makeMark(Number, Amount->getType(), Context), Amount, "", Addition.getIterator());
   Mark->setDebugLoc(Addition.getDebugLoc());
   Addition.eraseFromParent();
 }
 
-bool setAside(Function &F, SyncScope::ID Scope) {
+bool SetAside::put(Function &F, SyncScope::ID Scope) {
+  Current = &F;
+  Increments.clear();
   if (F.hasFnAttribute("indirect-tls-seg-refs"))
     return false;
   SmallVector<std::pair<AtomicRMWInst *, GlobalVariable *>, 32> Found;
@@ -90,29 +97,42 @@ bool SetAside::isIncSlow(const MachineFunction &MF) {
   return IsLastSlow && !MF.getFunction().hasOptSize();
 }
 
-void SetAside::put(MachineInstr &Mark, MachineInstr &Before, const TargetSubtargetInfo &Target) {
-  const TargetInstrInfo &Instructions = *Target.getInstrInfo();
+void SetAside::put(const MachineInstr &Mark, MachineInstr &Before, const TargetSubtargetInfo &Target) {
   MachineBasicBlock &Block = *Before.getParent();
   MachineFunction &MF = *Block.getParent();
-  StringRef Text = textOf(Mark).drop_front(MarkBegins.size());
-  int64_t Amount = 0, Offset = 0;
-  bool IsWhole = !Text.consumeInteger(10, Amount) && Text.consume_front(" ") && !Text.consumeInteger(10, Offset) && Text.consume_front(" ");
-  const GlobalVariable *Array = IsWhole ? MF.getFunction().getParent()->getNamedGlobal(Text) : nullptr;
-  if (!Array)
-    report_fatal_error("bbprof: code generation has changed a counter's mark to \"" + textOf(Mark) + "\"; please report this");
-  unsigned Opcode = Amount == 0 ? Known->AddRegister : Amount == 1 && !isIncSlow(MF) ? Known->Inc : Known->AddConstant;
-  auto Made = BuildMI(Block, Before, Mark.getDebugLoc(), Instructions.get(Opcode))
+  size_t Number = 0;
+  if (textOf(Mark).drop_front(MarkBegins.size()).getAsInteger(10, Number) || Number >= Increments.size() || &MF.getFunction() != Current)
+    report_fatal_error("bbprof: code generation has \"" + textOf(Mark) + "\" in " + MF.getName() + ", of another function; please report this");
+  const Increment &Meant = Increments[Number];
+  unsigned Opcode = !Meant.Amount ? Known->AddRegister : *Meant.Amount == 1 && !isIncSlow(MF) ? Known->Inc : Known->AddConstant;
+  auto Made = BuildMI(Block, Before, Mark.getDebugLoc(), Target.getInstrInfo()->get(Opcode))
                   .addReg(0)
                   .addImm(1)
                   .addReg(0)
-                  .addGlobalAddress(Array, Offset, Known->ThreadOffset)
+                  .addGlobalAddress(Meant.Array, Meant.Offset, Known->ThreadOffset)
                   .addReg(Known->ThreadSegment);
   if (Opcode == Known->AddConstant)
-    Made.addImm(Amount);
+    Made.addImm(*Meant.Amount);
   else if (Opcode == Known->AddRegister)
     Made.add(Mark.getOperand(InlineAsm::MIOp_FirstOperand + 1));
-  Made.addMemOperand(MF.getMachineMemOperand(MachinePointerInfo(Array, Offset), MachineMemOperand::MOLoad | MachineMemOperand::MOStore, 8, Align(8)));
+  MachinePointerInfo Place(Meant.Array, Meant.Offset);
+  Made.addMemOperand(MF.getMachineMemOperand(Place, MachineMemOperand::MOLoad | MachineMemOperand::MOStore, 8, Align(8)));
   Made->addRegisterDead(Known->Flags, Target.getRegisterInfo());
+}
+
+// What an instruction does with the flags, of which there is one register and no part of one.
+struct FlagUse {
+  bool Asks = false, Sets = false;
+};
+
+static FlagUse useOfFlags(const MachineInstr &I, unsigned Flags) {
+  FlagUse Use;
+  for (const MachineOperand &Operand : I.operands())
+    if (Operand.isRegMask())
+      Use.Sets |= Operand.clobbersPhysReg(Flags);
+    else if (Operand.isReg() && Operand.getReg() == Flags)
+      (Operand.isDef() ? Use.Sets : Use.Asks) = true;
+  return Use;
 }
 
 // The block at whose end control is whenever it comes into this one: where code generation has parted one to choose values, the
@@ -166,15 +186,12 @@ bool SetAside::takeBack(MachineFunction &MF) {
         continue;
       }
       HasOtherAssembly |= I.isInlineAsm();
-      if (I.modifiesRegister(Known->Flags, &Registers)) {
-        AreFlagsNeeded = I.readsRegister(Known->Flags, &Registers);
-        // In the order in which they stood.
-        if (!AreFlagsNeeded)
-          for (MachineInstr *Mark : reverse(std::exchange(Here, {})))
-            put(*Mark, I, Target);
-      } else if (I.readsRegister(Known->Flags, &Registers)) {
-        AreFlagsNeeded = true;
-      }
+      auto [Asks, Sets] = useOfFlags(I, Known->Flags);
+      // In the order in which they stood.
+      if (Sets && !Asks)
+        for (const MachineInstr *Mark : reverse(std::exchange(Here, {})))
+          put(*Mark, I, Target);
+      AreFlagsNeeded = Asks || (AreFlagsNeeded && !Sets);
     }
     if (Here.empty())
       continue;

@@ -6,12 +6,16 @@
 #ifndef BBPROF_SET_ASIDE_H
 #define BBPROF_SET_ASIDE_H
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/LLVMContext.h"
 
 #include <optional>
 
 namespace llvm {
+class AtomicRMWInst;
 class Function;
+class GlobalVariable;
+class InlineAsm;
 class MachineFunction;
 class MachineInstr;
 class TargetSubtargetInfo;
@@ -19,16 +23,23 @@ class TargetSubtargetInfo;
 
 namespace bbprof {
 
-// In place of each addition of this scope whose address is a constant of the executable's thread-local memory, a mark. The function
-// may no longer change until its instructions are selected.
-bool setAside(llvm::Function &F, llvm::SyncScope::ID Scope);
-
-// The instructions in place of the marks.
+// Of one function after the other.
 class SetAside {
 public:
+  // In place of each addition of this scope whose address is a constant of the executable's thread-local memory, a mark. The function
+  // may no longer change until its instructions are selected.
+  bool put(llvm::Function &F, llvm::SyncScope::ID Scope);
+
+  // The instructions in place of the marks.
   bool takeBack(llvm::MachineFunction &MF);
 
 private:
+  struct Increment {
+    const llvm::GlobalVariable *Array;
+    int64_t Offset;
+    // None where the mark has it.
+    std::optional<int64_t> Amount;
+  };
   // Of the target, by their names.
   struct Numbers {
     unsigned Inc, AddConstant, AddRegister;
@@ -36,8 +47,15 @@ private:
     unsigned ThreadOffset;
   };
 
-  void put(llvm::MachineInstr &Mark, llvm::MachineInstr &Before, const llvm::TargetSubtargetInfo &Target);
+  void putMark(llvm::AtomicRMWInst &Addition, const llvm::GlobalVariable &Array);
+  void put(const llvm::MachineInstr &Mark, llvm::MachineInstr &Before, const llvm::TargetSubtargetInfo &Target);
   bool isIncSlow(const llvm::MachineFunction &MF);
+
+  const llvm::Function *Current = nullptr;
+  // By the numbers that are in the marks.
+  llvm::SmallVector<Increment, 0> Increments;
+  // Without an operand, by the same; for all functions.
+  llvm::SmallVector<llvm::InlineAsm *, 0> Marks;
 
   std::optional<Numbers> Known;
   // Functions have few.

@@ -38,6 +38,20 @@ std::optional<SyncScope::ID> scopeIn(const Module &M) {
   return static_cast<SyncScope::ID>(Known - Scopes.begin());
 }
 
+// What both passes know.
+class AsidePass : public ImmutablePass {
+public:
+  static char ID;
+  AsidePass() : ImmutablePass(ID) {}
+
+  StringRef getPassName() const override { return "bbprof counters that are aside"; }
+
+  SetAside Counters;
+};
+
+char AsidePass::ID = 0;
+RegisterPass<AsidePass> RegisteredAside("bbprof-aside", "bbprof counters that are aside");
+
 // The last pass in front of instruction selection.
 class SetAsidePass : public FunctionPass {
 public:
@@ -46,14 +60,17 @@ public:
 
   StringRef getPassName() const override { return "bbprof counters set aside"; }
 
-  void getAnalysisUsage(AnalysisUsage &Usage) const override { Usage.setPreservesAll(); }
+  void getAnalysisUsage(AnalysisUsage &Usage) const override {
+    Usage.addRequired<AsidePass>();
+    Usage.setPreservesAll();
+  }
 
   bool doInitialization(Module &M) override {
     Scope = scopeIn(M);
     return false;
   }
 
-  bool runOnFunction(Function &F) override { return Scope && setAside(F, *Scope); }
+  bool runOnFunction(Function &F) override { return Scope && getAnalysis<AsidePass>().Counters.put(F, *Scope); }
 
 private:
   std::optional<SyncScope::ID> Scope;
@@ -72,6 +89,7 @@ public:
   StringRef getPassName() const override { return "bbprof counters without a lock"; }
 
   void getAnalysisUsage(AnalysisUsage &Usage) const override {
+    Usage.addRequired<AsidePass>();
     Usage.setPreservesAll();
     MachineFunctionPass::getAnalysisUsage(Usage);
   }
@@ -89,7 +107,7 @@ public:
     if (!Scope)
       return false;
     const TargetInstrInfo &Instructions = *MF.getSubtarget().getInstrInfo();
-    bool Changed = Counters.takeBack(MF);
+    bool Changed = getAnalysis<AsidePass>().Counters.takeBack(MF);
     for (MachineBasicBlock &Block : MF)
       for (MachineInstr &I : make_early_inc_range(Block))
         if (any_of(I.memoperands(), [&](const MachineMemOperand *Operand) { return Operand->isAtomic() && Operand->getSyncScopeID() == *Scope; }))
@@ -123,7 +141,6 @@ private:
 
   DenseMap<unsigned, std::optional<unsigned>> Unlocked;
   std::optional<SyncScope::ID> Scope;
-  SetAside Counters;
   Zeroes MadeZeroes;
 };
 
