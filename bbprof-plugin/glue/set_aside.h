@@ -26,8 +26,8 @@ namespace bbprof {
 // Of one function after the other.
 class SetAside {
 public:
-  // In place of each addition of this scope whose address is a constant of the executable's thread-local memory, a mark. The function
-  // may no longer change until its instructions are selected.
+  // In place of each addition of this scope whose address is a constant of the executable's thread-local memory, a mark. The
+  // function may no longer change until its instructions are selected.
   bool put(llvm::Function &F, llvm::SyncScope::ID Scope);
 
   // The instructions in place of the marks.
