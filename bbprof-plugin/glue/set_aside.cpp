@@ -128,10 +128,12 @@ struct FlagUse {
 static FlagUse useOfFlags(const MachineInstr &I, unsigned Flags) {
   FlagUse Use;
   for (const MachineOperand &Operand : I.operands())
-    if (Operand.isRegMask())
+    if (Operand.isRegMask()) {
       Use.Sets |= Operand.clobbersPhysReg(Flags);
-    else if (Operand.isReg() && Operand.getReg() == Flags)
-      (Operand.isDef() ? Use.Sets : Use.Asks) = true;
+    } else if (Operand.isReg() && Operand.getReg() == Flags) {
+      Use.Sets |= Operand.isDef();
+      Use.Asks |= Operand.readsReg();
+    }
   return Use;
 }
 
@@ -187,15 +189,16 @@ bool SetAside::takeBack(MachineFunction &MF) {
       }
       HasOtherAssembly |= I.isInlineAsm();
       auto [Asks, Sets] = useOfFlags(I, Known->Flags);
-      // In the order in which they stood.
-      if (Sets && !Asks)
-        for (const MachineInstr *Mark : reverse(std::exchange(Here, {})))
+      if (Sets && !Asks) {
+        // In the order in which they stood.
+        for (const MachineInstr *Mark : reverse(Here))
           put(*Mark, I, Target);
+        Here.clear();
+      }
       AreFlagsNeeded = Asks || (AreFlagsNeeded && !Sets);
     }
-    if (Here.empty())
-      continue;
-    append_range(Waiting[partedFrom(Block)], Here);
+    if (!Here.empty())
+      append_range(Waiting[partedFrom(Block)], Here);
   }
   if (!Waiting.empty())
     report_fatal_error("bbprof: nothing sets the flags behind a counter's increment in " + MF.getName() + "; please report this");
