@@ -17,7 +17,6 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
@@ -29,7 +28,7 @@ static constexpr StringRef MarkBegins = "bbprof.increment ";
 
 static GlobalVariable *arrayOf(Constant &Address) {
   auto *Array = dyn_cast<GlobalVariable>(Address.stripInBoundsConstantOffsets());
-  bool IsOfThisExecutable = Array && Array->hasName() && Array->getThreadLocalMode() == GlobalVariable::LocalExecTLSModel;
+  bool IsOfThisExecutable = Array && Array->getThreadLocalMode() == GlobalVariable::LocalExecTLSModel;
   return IsOfThisExecutable ? Array : nullptr;
 }
 

@@ -1,5 +1,5 @@
-// Increments that instruction selection does not see. Of an addition to a thread-local variable, selection makes nine nodes, which
-// it looks at several times over, and where nothing is optimised, the addition bars all that is in front of it in its block from a
+// Increments that instruction selection does not see. Of the address of a thread-local variable, selection makes seven nodes, which
+// it looks at several times over, and where nothing is optimised, an addition bars all that is in front of it in its block from a
 // shorter way (FastISel). So while instructions are selected, a mark stands for it: a piece of assembly, with an operand only where
 // the amount is not a constant. A mark leaves the flags alone; the instruction that takes its place changes them, and may have to
 // go elsewhere for it.

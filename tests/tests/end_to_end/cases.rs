@@ -153,6 +153,31 @@ fn increments_go_in_front_of_comparisons_that_decide_again() {
     assert_eq!(of_flags, ["incq\t%fs:c@TPOFF+8", "addq\t$2, %fs:c@TPOFF+16", "cmpq\t%rsi, %rdi"], "{assembly}");
 }
 
+/// What a user's assembly does that leaves the flags alone, it does in front of the increments that stand behind it.
+#[test]
+fn increments_stay_behind_assembly_that_leaves_the_flags() {
+    let sandbox = Sandbox::new("assembly");
+    let code = "target triple = \"x86_64-pc-linux-gnu\"
+        @c = external hidden thread_local(localexec) global [8 x i64]
+        define void @f(i64 %a, i64 %b, double %x, double %y, ptr %p) \"bbprof-done\" {
+          %less = icmp slt i64 %a, %b
+          %first = select i1 %less, double %x, double %y
+          store volatile double %first, ptr %p
+          call void asm sideeffect \"nop\", \"\"()
+          %one = atomicrmw add ptr getelementptr (i8, ptr @c, i64 8), i64 1 syncscope(\"bbprof\") monotonic, align 8
+          %second = select i1 %less, double %y, double %x
+          store volatile double %second, ptr %p
+          ret void
+        }";
+    std::fs::write(sandbox.join("assembly.ll"), code).unwrap();
+    for level in ["-O0", "-O2"] {
+        let run = Run::new(tool("bbprof-cc")).args([level, "-S", "-o", "-"]).arg(sandbox.join("assembly.ll")).ok();
+        let assembly = String::from_utf8_lossy(&run.stdout).into_owned();
+        let found: Vec<&str> = assembly.lines().map(str::trim).filter(|line| line.contains("%fs") || *line == "nop").collect();
+        assert_eq!(found, ["nop", "incq\t%fs:c@TPOFF+8"], "{level}: {assembly}");
+    }
+}
+
 /// Each piece of assembly costs a compilation as much as five increments.
 #[test]
 fn compiling_reads_no_assembly_of_ours() {
