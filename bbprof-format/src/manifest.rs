@@ -24,7 +24,7 @@ mod header;
 mod validate;
 
 pub use body::{
-    Alias, CallSite, Callee, Checksum, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, Module, Node,
-    PATH_ARRAYS, PATH_LIMITS, Paths, Scope, Site, Skipped, StringId, WeightSource,
+    Alias, CallSite, Callee, Checksum, CounterMode, Edge, EdgeKind, Function, Linkage, Location, LocationId, MOST_TURNS_AT_ONCE,
+    Module, Node, PATH_ARRAYS, PATH_LIMITS, Paths, Scope, Site, Skipped, StringId, WeightSource,
 };
 pub use header::{ArrayHeader, Header, MAGIC, Manifest, Storage, VERSION, split};

@@ -197,8 +197,9 @@ private:
       if (const BbprofSite &Site = Function.sites[Position]; Site.place.kind == BBPROF_PLACE_SPLIT)
         incrementSite(splitInLoop(Flat, Site.place)->getTerminator(), Site);
     for (LoopRegisters &Tight : TightLoops)
-      Tight.close([&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
-    LoopRegisters::promote(TightLoops);
+      Tight.close();
+    LoopRegisters::unroll(TightLoops, FAM);
+    LoopRegisters::promote(TightLoops, [&](Instruction *Before, uint32_t Counter, Value *Number) { increment(Before, Counter, Number); });
     Returns->returnBehind();
   }
 
@@ -255,7 +256,9 @@ private:
     if (Site.register_loop == 0)
       return increment(Before, Site.counter, nullptr);
     LoopRegisters &Loop = TightLoops[Site.register_loop - 1];
-    if (HoldsAddresses)
+    if (Site.turns != 0)
+      Loop.unroll(Site.turns);
+    else if (HoldsAddresses)
       return incrementAt(Before, fromBase(Site.counter), nullptr, Loop.zero(Before));
     Loop.count(Before, Site.counter);
   }

@@ -408,7 +408,7 @@ void FlatModule::flattenTightLoops(FlatFunction &Flat, FunctionAnalysisManager &
     for (const BasicBlock *Block : Tight.Blocks)
       Flat.LoopBlocks.push_back(BlockPositions.lookup(Block));
     Flat.TightLoopViews.push_back({BlockPositions.lookup(Tight.Header), Tight.Instructions, Tight.Shortest, Begin,
-                                   static_cast<uint32_t>(Flat.LoopBlocks.size()), Tight.TakesChunks, Tight.IsQuiet});
+                                   static_cast<uint32_t>(Flat.LoopBlocks.size()), Tight.TakesChunks, Tight.IsQuiet, Tight.CanUnroll});
   }
 }
 

@@ -1,12 +1,15 @@
 // See loop_registers.h.
 #include "loop_registers.h"
+#include "unrolled_loops.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
@@ -96,14 +99,25 @@ SmallVector<BasicBlock *, 4> LoopRegisters::exits() const {
   return Found;
 }
 
-void LoopRegisters::close(function_ref<void(Instruction *, uint32_t, Value *)> Flush) {
+void LoopRegisters::reset(Instruction *Before) const {
+  for (const Register &R : Registers)
+    new StoreInst(ConstantInt::get(Word, 0), R.Variable, Before->getIterator());
+}
+
+void LoopRegisters::addAt(Instruction *Before) {
+  for (const Register &R : Registers) {
+    auto *Number = new LoadInst(Word, R.Variable, "", Before->getIterator());
+    Additions.push_back({R.Counter, new FreezeInst(Number, "", Before->getIterator())});
+  }
+}
+
+void LoopRegisters::close() {
   if (Registers.empty() && !Zero)
     return;
   for (Instruction *Before : entries()) {
     if (Zero)
       makeZero(Before);
-    for (const Register &R : Registers)
-      new StoreInst(ConstantInt::get(Word, 0), R.Variable, Before->getIterator());
+    reset(Before);
   }
   if (Registers.empty())
     return;
@@ -112,14 +126,79 @@ void LoopRegisters::close(function_ref<void(Instruction *, uint32_t, Value *)> F
     copy_if(predecessors(To), std::back_inserter(Inside), [&](const BasicBlock *From) { return contains(From); });
     bool OnlyFromInside = Inside.size() == pred_size(To);
     Inside.erase(llvm::unique(Inside), Inside.end());
-    BasicBlock *Where = OnlyFromInside ? To : SplitBlockPredecessors(To, Inside, ".bbprof");
-    Instruction *Before = &*Where->getFirstInsertionPt();
-    for (const Register &R : Registers)
-      Flush(Before, R.Counter, new LoadInst(Word, R.Variable, "", Before->getIterator()));
+    BasicBlock *Where = OnlyFromInside && Turns == 0 ? To : SplitBlockPredecessors(To, Inside, ".bbprof");
+    if (Turns != 0)
+      Exits.push_back(Where);
+    else
+      addAt(&*Where->getFirstInsertionPt());
   }
 }
 
-void LoopRegisters::promote(ArrayRef<LoopRegisters> Loops) {
+// The stores of what a register has counted.
+static SmallVector<StoreInst *, 8> counting(AllocaInst &Variable) {
+  SmallVector<StoreInst *, 8> Found;
+  for (User *Used : Variable.users())
+    if (auto *Store = dyn_cast<StoreInst>(Used); Store && isa<BinaryOperator>(Store->getValueOperand()))
+      Found.push_back(Store);
+  return Found;
+}
+
+// Behind what counts the last of the turns that follow each other, or, where not each turn counts, at their end.
+Instruction *LoopRegisters::lastOfTurns(BasicBlock &Latch, const DominatorTree &Tree) const {
+  SmallVector<StoreInst *, 8> Counting = counting(*Registers.front().Variable);
+  for (StoreInst *Last : Counting)
+    if (Tree.dominates(Last->getParent(), &Latch) && all_of(Counting, [&](const StoreInst *Other) { return Other == Last || Tree.dominates(Other, Last); }))
+      return Last->getNextNode();
+  return Latch.getTerminator();
+}
+
+// The turns in front of the one that adds are known by where it is left, so each way out gets a block.
+void LoopRegisters::unroll(MutableArrayRef<LoopRegisters> Loops, FunctionAnalysisManager &FAM) {
+  SmallVector<Unrolling, 4> Unrollings;
+  SmallVector<LoopRegisters *, 4> Unrolled;
+  for (LoopRegisters &Closed : Loops)
+    if (Closed.Turns != 0) {
+      Unrollings.push_back({Closed.Header, Closed.Turns, nullptr});
+      Unrolled.push_back(&Closed);
+    }
+  if (Unrollings.empty())
+    return;
+  unrollLoops(Unrollings, FAM);
+  DominatorTree Tree(*Unrollings.front().Header->getParent());
+  for (auto [Closed, Unrolling] : zip_equal(Unrolled, Unrollings))
+    if (Unrolling.Latch) {
+      Instruction *Behind = Closed->lastOfTurns(*Unrolling.Latch, Tree);
+      Closed->addAt(Behind);
+      Closed->reset(Behind);
+    }
+  for (LoopRegisters *Closed : Unrolled)
+    for (BasicBlock *Exit : Closed->Exits) {
+      SmallSetVector<BasicBlock *, 8> Leaving(pred_begin(Exit), pred_end(Exit));
+      for (BasicBlock *From : Leaving) {
+        bool LeadsThereOnly = From->getUniqueSuccessor();
+        BasicBlock *Where = LeadsThereOnly ? From : SplitBlockPredecessors(Exit, From, ".bbprof.turns");
+        Closed->addAt(Where->getTerminator());
+      }
+    }
+}
+
+// Of additions to a variable that began as a number, numbers.
+static void foldSums(MutableArrayRef<WeakTrackingVH> Sums, const DataLayout &Layout) {
+  for (bool IsChanged = true; IsChanged;) {
+    IsChanged = false;
+    for (WeakTrackingVH &Sum : Sums) {
+      auto *Add = dyn_cast_or_null<BinaryOperator>(Sum);
+      Constant *Known = Add ? ConstantFoldInstruction(Add, Layout) : nullptr;
+      if (!Known)
+        continue;
+      Add->replaceAllUsesWith(Known);
+      Add->eraseFromParent();
+      IsChanged = true;
+    }
+  }
+}
+
+void LoopRegisters::promote(ArrayRef<LoopRegisters> Loops, Addition Add) {
   SmallVector<AllocaInst *, 8> Variables;
   for (const LoopRegisters &Closed : Loops) {
     if (Closed.Zero)
@@ -129,8 +208,19 @@ void LoopRegisters::promote(ArrayRef<LoopRegisters> Loops) {
   }
   if (Variables.empty())
     return;
-  DominatorTree Tree(*Variables.front()->getFunction());
+  SmallVector<WeakTrackingVH, 16> Sums;
+  for (AllocaInst *Variable : Variables)
+    for (StoreInst *Store : counting(*Variable))
+      Sums.push_back(Store->getValueOperand());
+  Function &F = *Variables.front()->getFunction();
+  DominatorTree Tree(F);
   PromoteMemToReg(Variables, Tree);
+  foldSums(Sums, F.getDataLayout());
+  for (const LoopRegisters &Closed : Loops)
+    for (auto [Counter, Number] : Closed.Additions) {
+      Add(Number, Counter, Number->getOperand(0));
+      Number->eraseFromParent();
+    }
 }
 
 } // namespace bbprof

@@ -10,16 +10,20 @@
 #include "llvm/IR/Instructions.h"
 
 namespace llvm {
+class DominatorTree;
 class Loop;
 }
 
 namespace bbprof {
 
 // A loop in which nobody can look at counters: those that are counted in it stand in variables of the function,
-// which become registers, and are added to memory where it is left. Or they stay in memory, and a variable stands in
-// their addresses: that may be for some of the blocks of a loop.
+// which become registers, and are added to memory where it is left, and once in several turns if it is unrolled. Or they
+// stay in memory, and a variable stands in their addresses: that may be for some of the blocks of a loop.
 class LoopRegisters {
 public:
+  // Adds a number to a counter.
+  using Addition = llvm::function_ref<void(llvm::Instruction *Before, uint32_t Counter, llvm::Value *Number)>;
+
   // Whether the loop ends, and only by edges that can be split.
   static bool canFlush(const llvm::Loop &L);
 
@@ -33,18 +37,30 @@ public:
   llvm::Value *zero(llvm::Instruction *Before);
   // Whether this call makes that zero.
   static bool isZero(const llvm::CallInst &Call);
-  // Zeroes in front of the loop; behind it, Flush(Before, Counter, Number) adds.
-  void close(llvm::function_ref<void(llvm::Instruction *, uint32_t, llvm::Value *)> Flush);
-  // Makes registers of the variables of all these loops of one function, which are closed.
-  static void promote(llvm::ArrayRef<LoopRegisters> Loops);
+  // The loop is to be unrolled: its counters are added to once in so many turns.
+  void unroll(unsigned Number) { Turns = Number; }
+  // Zeroes in front of the loop, additions where it is left.
+  void close();
+  // Unrolls those of these loops of one function that are to be; all are closed.
+  static void unroll(llvm::MutableArrayRef<LoopRegisters> Loops, llvm::FunctionAnalysisManager &FAM);
+  // Makes registers of the variables of all these loops of one function, and adds.
+  static void promote(llvm::ArrayRef<LoopRegisters> Loops, Addition Add);
 
 private:
   struct Register {
     uint32_t Counter;
     llvm::AllocaInst *Variable;
   };
+  // What stands in a variable is added to the counter where this holds it.
+  struct Added {
+    uint32_t Counter;
+    llvm::FreezeInst *Number;
+  };
 
   void makeZero(llvm::Instruction *Before) const;
+  void reset(llvm::Instruction *Before) const;
+  void addAt(llvm::Instruction *Before);
+  llvm::Instruction *lastOfTurns(llvm::BasicBlock &Latch, const llvm::DominatorTree &Tree) const;
   llvm::SmallVector<llvm::Instruction *, 2> entries() const;
   llvm::SmallVector<llvm::BasicBlock *, 4> exits() const;
 
@@ -52,6 +68,10 @@ private:
   llvm::BasicBlock *Header;
   llvm::SmallSetVector<llvm::BasicBlock *, 8> Blocks;
   llvm::SmallVector<Register, 3> Registers;
+  llvm::SmallVector<Added, 4> Additions;
+  unsigned Turns = 0;
+  // Where an unrolled loop is left, and control comes from nowhere else.
+  llvm::SmallVector<llvm::BasicBlock *, 4> Exits;
   llvm::AllocaInst *Zero = nullptr;
 };
 

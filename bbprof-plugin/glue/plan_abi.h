@@ -92,6 +92,7 @@ typedef struct BbprofTightLoop {
   uint32_t takes_chunks; /* 1: goes through memory by eight bytes and more at once that are no integer of that size */
   uint32_t is_quiet; /* 1: without calls and without memory that others may watch, nobody can look at counters while it runs; all of its exits can
                       * be split */
+  uint32_t can_unroll; /* 1: its turns can be repeated */
 } BbprofTightLoop;
 
 /* instructions_begin.. index the opcodes, instruction_locations and ir arrays of the function; debug intrinsics are left out. */
@@ -190,6 +191,7 @@ typedef struct BbprofSite {
   BbprofPlace place;
   uint32_t counter; /* position in the function's array, the function's first counter already added */
   uint32_t register_loop; /* tight loop, position + 1, that has a register for it; 0: none has */
+  uint32_t turns; /* so many turns of that loop follow each other, and the last adds for them; 0: the loop stays as it is */
 } BbprofSite;
 
 typedef struct BbprofArray {
@@ -260,8 +262,8 @@ void bbprof_free_plan(const BbprofModulePlan *plan);
 #ifdef __cplusplus
 }
 static_assert(sizeof(BbprofText) == 16 && sizeof(BbprofLocation) == 32 && sizeof(BbprofCall) == 20, "mirrors src/view.rs");
-static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofTightLoop) == 28, "mirrors src/view.rs");
-static_assert(sizeof(BbprofModuleView) == 152 && sizeof(BbprofAlias) == 12 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofPlace) == 12 && sizeof(BbprofSite) == 20, "mirrors src/view.rs");
+static_assert(sizeof(BbprofSuccessor) == 16 && sizeof(BbprofBlock) == 48 && sizeof(BbprofFunction) == 160 && sizeof(BbprofLoop) == 24 && sizeof(BbprofTightLoop) == 32, "mirrors src/view.rs");
+static_assert(sizeof(BbprofModuleView) == 152 && sizeof(BbprofAlias) == 12 && sizeof(BbprofChecksum) == 8 && sizeof(BbprofPlace) == 12 && sizeof(BbprofSite) == 24, "mirrors src/view.rs");
 static_assert(sizeof(BbprofArray) == 24 && sizeof(BbprofFunctionPlan) == 64 && sizeof(BbprofPathStep) == 24 && sizeof(BbprofModulePlan) == 104, "mirrors src/view.rs");
 #endif
 

@@ -2,6 +2,7 @@
 #include "tight_loops.h"
 #include "counted_loops.h"
 #include "loop_registers.h"
+#include "unrolled_loops.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
@@ -87,7 +88,7 @@ static bool takesChunks(const Blocks &Turning) {
   });
 }
 
-static TightLoop tightLoop(const Loop &L, Blocks Turning, bool IsQuiet) {
+static TightLoop tightLoop(const Loop &L, Blocks Turning, bool IsQuiet, bool CanUnroll) {
   unsigned Instructions = 0;
   for (const BasicBlock *Block : Turning)
     Instructions += lengthOf(*Block);
@@ -95,7 +96,7 @@ static TightLoop tightLoop(const Loop &L, Blocks Turning, bool IsQuiet) {
   bool IsNest = IsQuiet && !L.isInnermost();
   unsigned Shortest = IsNest ? TightLoop::None : shortestTurn(L.getHeader(), Turning);
   bool TakesChunks = takesChunks(Turning);
-  return {L.getHeader(), std::move(Turning), Instructions, Shortest, TakesChunks, IsQuiet};
+  return {L.getHeader(), std::move(Turning), Instructions, Shortest, TakesChunks, IsQuiet, CanUnroll};
 }
 
 std::vector<TightLoop> tightLoops(Function &F, FunctionAnalysisManager &FAM) {
@@ -104,11 +105,11 @@ std::vector<TightLoop> tightLoops(Function &F, FunctionAnalysisManager &FAM) {
   for (const Loop *L : Loops.getLoopsInPreorder()) {
     bool IsQuiet = !canBeWatched(*L) && LoopRegisters::canFlush(*L);
     if (IsQuiet)
-      Found.push_back(tightLoop(*L, Blocks(L->block_begin(), L->block_end()), true));
+      Found.push_back(tightLoop(*L, Blocks(L->block_begin(), L->block_end()), true, canUnroll(*L, FAM)));
     if (IsQuiet && L->isInnermost())
       continue;
     if (Blocks Turning = turningBlocks(*L, Loops); !Turning.empty())
-      Found.push_back(tightLoop(*L, std::move(Turning), false));
+      Found.push_back(tightLoop(*L, std::move(Turning), false, false));
   }
   return Found;
 }

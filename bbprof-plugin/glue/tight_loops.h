@@ -22,6 +22,7 @@ struct TightLoop {
   bool TakesChunks;
   // Nobody can look at counters while it runs, and all of its exits can be split.
   bool IsQuiet;
+  bool CanUnroll; // it is quiet, and has no loops in it
 };
 
 // Outer loops in front of those in them. One that is quiet comes as a whole, and once more without what is in the loops in it.

@@ -63,6 +63,7 @@ pub(crate) fn describe(view: &view::Module<'_>, function: &view::Function<'_>, g
         sites: Vec::new(),
         check_sites: Vec::new(),
         register_blocks: Vec::new(),
+        unrolled_blocks: Vec::new(),
         paths: None,
     }
 }

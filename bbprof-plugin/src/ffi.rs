@@ -125,14 +125,14 @@ const _: () = {
             && size_of::<Block>() == 48
             && size_of::<FunctionView>() == 160
             && size_of::<Loop>() == 24
-            && size_of::<TightLoop>() == 28
+            && size_of::<TightLoop>() == 32
     );
     assert!(
         size_of::<ModuleView>() == 152
             && size_of::<Alias>() == 12
             && size_of::<Checksum>() == 8
             && size_of::<IrPlace>() == 12
-            && size_of::<IrSite>() == 20
+            && size_of::<IrSite>() == 24
     );
     assert!(
         size_of::<ArrayOut>() == 24

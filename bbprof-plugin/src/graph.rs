@@ -14,6 +14,8 @@ pub(crate) mod branch_weights;
 mod counted_loops;
 mod endless;
 pub(crate) mod register_loops;
+mod tight_loop;
+pub(crate) mod unrolled_loops;
 
 use crate::view;
 use bbprof_flow::{Split, Weights, is_giant};

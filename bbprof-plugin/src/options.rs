@@ -42,6 +42,8 @@ pub(crate) struct Without {
     pub loops: bool,
     /// Registers in the addresses of counters in tight loops.
     pub bases: bool,
+    /// Adding for several turns of a tight loop at once.
+    pub unrolling: bool,
     /// Phis for values that leave loops.
     pub closing: bool,
     /// The jump of computed `goto`s, repeated where control comes from.
@@ -180,11 +182,12 @@ impl Options {
                 self.permuted_weights = Some(value.parse().map_err(|e| format!("{key}={value}: {e}"))?);
             }
             "without" => {
-                let Without { costs, loops, bases, closing, dispatches, guesses, handing } = &mut self.without;
+                let Without { costs, loops, bases, unrolling, closing, dispatches, guesses, handing } = &mut self.without;
                 let parts = [
                     ("costs", costs),
                     ("loops", loops),
                     ("bases", bases),
+                    ("unrolling", unrolling),
                     ("closing", closing),
                     ("dispatches", dispatches),
                     ("guesses", guesses),

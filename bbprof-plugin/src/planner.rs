@@ -2,6 +2,7 @@
 
 use crate::describe::{aliases, checksums, describe, linkage_of, location};
 use crate::graph::register_loops::{self, Tight};
+use crate::graph::unrolled_loops;
 use crate::graph::{self, Graph};
 use crate::options::{Options, PATH_LIMIT};
 use crate::paths::{self, Hashed, PathLimits};
@@ -103,26 +104,33 @@ impl ModulePlanner<'_> {
         let placed = place(&manifest, &graph, function, self.options, self.path_limits);
         let Placed { sites, check, path_steps, paths } = placed.map_err(|e| format!("{}: {e}", self.symbol_of(function)))?;
         let (holds_addresses, tight) = self.registers(&manifest);
+        let unrolled = if self.unrolls() { unrolled_loops::choose(function, &graph, &sites) } else { Vec::new() };
         let registers = match tight {
-            Some(tight) => register_loops::choose(function, &graph, &sites, tight),
+            Some(tight) => register_loops::choose(function, &graph, &sites, &unrolled, tight),
             None => vec![0; sites.len()],
         };
         manifest.paths = paths;
         if !holds_addresses {
-            manifest.register_blocks = blocks_of(function, &registers);
+            manifest.register_blocks = blocks_of(function, registers.iter().filter_map(|number| number.checked_sub(1)));
         }
+        manifest.unrolled_blocks = blocks_of(function, unrolled.iter().map(|unrolled| unrolled.tight_loop as u32));
         manifest.sites = sites.iter().map(|site| Site::from(*site)).collect();
         manifest.check_sites = check.iter().map(|site| Site::from(*site)).collect();
         self.take_counters(function, &mut manifest, &path_steps)?;
 
         let first = manifest.first_counter;
-        let planned = sites.iter().zip(registers).zip(first + manifest.num_path_counters() as u32..);
+        let mut loops: Vec<(u32, u32)> = registers.into_iter().map(|number| (number, 0)).collect();
+        for unrolled in unrolled {
+            loops[unrolled.counter] = (unrolled.tight_loop as u32 + 1, unrolled.turns);
+        }
+        let planned = sites.iter().zip(loops).zip(first + manifest.num_path_counters() as u32..);
         // Check mode's own counters stay in memory: they owe nothing to the planned ones.
-        let checking = check.iter().zip(std::iter::repeat(0)).zip(first + manifest.num_planned() as u32..);
-        let in_ir = |((site, register_loop), counter): ((&CounterSite, u32), u32)| IrSite {
+        let checking = check.iter().zip(std::iter::repeat((0, 0))).zip(first + manifest.num_planned() as u32..);
+        let in_ir = |((site, (register_loop, turns)), counter): ((&CounterSite, (u32, u32)), u32)| IrSite {
             place: place_of(*site, &manifest, &graph),
             counter,
             register_loop,
+            turns,
         };
         let plan = FunctionPlan {
             array: manifest.array,
@@ -157,6 +165,13 @@ impl ModulePlanner<'_> {
             (_, WeightSource::Measured) => (true, Some(register_loops::ADDRESSES)),
             _ => (true, Some(register_loops::ADDRESSES_BY_ESTIMATE)),
         }
+    }
+
+    /// Whether loops count several turns at once.
+    fn unrolls(&self) -> bool {
+        let Options { with, without, mode, .. } = self.options;
+        let is_planned = matches!(mode, CounterMode::Edges | CounterMode::Check | CounterMode::Paths);
+        is_planned && !with.registers && !without.unrolling
     }
 
     /// Takes the frequencies of an earlier run for weights, if there are any; gives what code generation is to be told of them.
@@ -270,10 +285,9 @@ fn place(
     Ok(Placed { sites, check, path_steps: Vec::new(), paths: None })
 }
 
-/// The blocks of these loops, each its position + 1 among those of the view.
-fn blocks_of(function: &view::Function<'_>, loops: &[u32]) -> Vec<u32> {
-    let loops = loops.iter().filter_map(|number| number.checked_sub(1)).collect::<BTreeSet<u32>>();
-    let blocks = loops.iter().flat_map(|position| function.blocks_of_loop(&function.tight_loops[*position as usize]));
+/// The blocks of these tight loops of the view.
+fn blocks_of(function: &view::Function<'_>, loops: impl Iterator<Item = u32>) -> Vec<u32> {
+    let blocks = loops.flat_map(|position| function.blocks_of_loop(&function.tight_loops[position as usize]));
     blocks.copied().collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
@@ -291,8 +305,9 @@ fn comdat_array_name(symbol: &str, function: &Function, path_steps: &[IrPathStep
         sites.extend_from_slice(&position.to_le_bytes());
     }
     // What an interrupted activation leaves behind depends on these.
-    for block in &function.register_blocks {
-        sites.extend_from_slice(&block.to_le_bytes());
+    for blocks in [&function.register_blocks, &function.unrolled_blocks] {
+        sites.push(u8::MAX);
+        sites.extend(blocks.iter().flat_map(|block| block.to_le_bytes()));
     }
     if let Some(paths) = &function.paths {
         sites.push(u8::from(paths.hashed));

@@ -114,6 +114,7 @@ pub(crate) struct TightLoop {
     pub blocks_end: u32,
     pub takes_chunks: u32,
     pub is_quiet: u32,
+    pub can_unroll: u32,
 }
 
 pub(crate) const LINKAGE_INTERNAL: u32 = 1;
@@ -207,6 +208,8 @@ pub(crate) struct IrSite {
     pub counter: u32,
     /// Tight loop, position + 1, that has a register for it; 0: none has.
     pub register_loop: u32,
+    /// How many of that loop's turns are added at once, by the last of them; 0: it is not unrolled.
+    pub turns: u32,
 }
 
 /// `BbprofPathStepKind`.

@@ -12,7 +12,7 @@
 use crate::calls::{CallTable, Key, functions, key};
 use crate::{FunctionCounts, FunctionView, PathCounts, Profile};
 use bbprof_flow::{Interruptions, Place, Solution, interruptions, solve_interrupted};
-use bbprof_format::manifest::{Callee, EdgeKind, Function, Site};
+use bbprof_format::manifest::{Callee, EdgeKind, Function, MOST_TURNS_AT_ONCE, Site};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
@@ -31,13 +31,16 @@ pub struct Interruptible<'p> {
     /// Blocks of the function's loops whose counters stand in registers while they run, ascending:
     /// their counts may be behind by all the turns of one loop.
     pub behind: Vec<u32>,
+    /// Blocks of the function's loops that count up to [`MOST_TURNS_AT_ONCE`] turns at once,
+    /// ascending: their counts may be behind by one turn less.
+    pub late: Vec<u32>,
 }
 
 impl<'p> Interruptible<'p> {
     fn new(function: &Function, symbol: &'p str, name: &'p str, blocks: Vec<u32>) -> Self {
         let counted = blocks_of_counted_loops(function);
         let ahead = blocks.iter().copied().filter(|block| counted.contains(block)).collect();
-        Self { symbol, name, blocks, ahead, behind: function.register_blocks.clone() }
+        Self { symbol, name, blocks, ahead, behind: function.register_blocks.clone(), late: function.unrolled_blocks.clone() }
     }
 }
 
@@ -47,15 +50,23 @@ pub(crate) fn loops_in_words(function: &Function) -> String {
     let mut ahead: Vec<u32> = blocks_of_counted_loops(function).into_iter().collect();
     ahead.sort_unstable();
     let mut words = String::new();
+    let late = late_in_words();
     let loops = [
         (&ahead, "whose turns are counted when the loop begins, ahead by those that were not taken"),
         (&function.register_blocks, "whose counters stand in registers, behind by the turns that were taken"),
+        (&function.unrolled_blocks, late.as_str()),
     ];
     for (blocks, what) in loops.into_iter().filter(|(blocks, _)| !blocks.is_empty()) {
         let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         write!(words, ", and block {listed}, in loops {what}").expect("a String takes all");
     }
     words
+}
+
+/// What [`Interruptible::late`] says of loops, in words.
+#[must_use]
+pub fn late_in_words() -> String {
+    format!("that count up to {MOST_TURNS_AT_ONCE} turns at once, behind by at most {}", MOST_TURNS_AT_ONCE - 1)
 }
 
 /// The blocks of all loops whose turns are counted in front of them.

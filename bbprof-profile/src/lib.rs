@@ -67,7 +67,7 @@ pub use error::ProfileError;
 pub use frame::Frame;
 pub use generic_name::{source_name, without_abi_tags, without_generics, without_parameters, without_turbofish};
 pub use image::{Image, LinkedModule};
-pub use interrupted::Interruptible;
+pub use interrupted::{Interruptible, late_in_words};
 pub use ledger::{CodeCopy, Inlined, LedgerEntry};
 pub use lines::{Line, LineTable, SourceFunction, SourceLines};
 pub use merge::Merger;

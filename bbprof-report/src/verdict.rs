@@ -3,7 +3,7 @@
 use crate::number::{grouped, numbered};
 use crate::one_line;
 use crate::table::{Paint, Style};
-use bbprof_profile::{Profile, demangle};
+use bbprof_profile::{Profile, demangle, late_in_words};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -124,12 +124,14 @@ pub fn write_interruptible(profile: &Profile, out: &mut dyn Write) -> io::Result
     if profile.processes.iter().all(|process| process.caveat.is_none()) && profile.exceptions().is_empty() {
         return Ok(());
     }
+    let late = late_in_words();
     for function in profile.interruptible() {
         let blocks = function.blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         writeln!(out, "may be interrupted: {}: block {blocks}", one_line(function.name))?;
         let loops = [
             (&function.ahead, "whose turns are counted when the loop begins, so ahead by those that were not taken"),
             (&function.behind, "whose counters stand in registers, so behind by the turns that were taken"),
+            (&function.late, late.as_str()),
         ];
         for (blocks, what) in loops.into_iter().filter(|(blocks, _)| !blocks.is_empty()) {
             let listed = blocks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");

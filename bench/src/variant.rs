@@ -53,7 +53,8 @@ impl RustBuild {
 }
 
 /// What leaves the parts of the placement out, one after the other, for C and for cargo.
-const WITHOUT: [&str; 7] = [
+const WITHOUT: [&str; 8] = [
+    "--bbprof-without=unrolling",
     "--bbprof-without=handing",
     "--bbprof-without=guesses",
     "--bbprof-without=dispatches",
@@ -62,10 +63,11 @@ const WITHOUT: [&str; 7] = [
     "--bbprof-without=loops",
     "--bbprof-without=costs",
 ];
-const WITHOUT_IN_CARGO: [&str; 10] = [
+const WITHOUT_IN_CARGO: [&str; 11] = [
     "bbprof",
     "build",
     "--deps=all",
+    "--without=unrolling",
     "--without=handing",
     "--without=guesses",
     "--without=dispatches",
@@ -124,14 +126,16 @@ impl Variant {
             ),
             // What each part of the placement gains: every block, patterns, a tree, with the price of splits, with loops, with
             // base registers, with loops closed, with dispatches repeated, with guesses of types, with counters' places handed on
-            // in shared libraries (that is bbprof), with an earlier profile; and with the counters of tight loops in registers.
-            without(1, "bbprof without handing"),
-            without(2, "bbprof without guesses"),
-            without(3, "bbprof without dispatches"),
-            without(4, "bbprof without closing"),
-            without(5, "bbprof without bases"),
-            without(6, "bbprof without loops"),
-            without(7, "bbprof tree"),
+            // in shared libraries, with tight loops unrolled (that is bbprof), with an earlier profile; and with the counters of
+            // tight loops in registers.
+            without(1, "bbprof without unrolling"),
+            without(2, "bbprof without handing"),
+            without(3, "bbprof without guesses"),
+            without(4, "bbprof without dispatches"),
+            without(5, "bbprof without closing"),
+            without(6, "bbprof without bases"),
+            without(7, "bbprof without loops"),
+            without(8, "bbprof tree"),
             ours("bbprof registers", &["--bbprof-with=registers"], &["bbprof", "build", "--deps=all", "--with=registers"]),
             ours("bbprof patterns", &["--bbprof-counters=patterns"], &["bbprof", "build", "--deps=all", "--counters=patterns"]),
             ours("bbprof blocks", &["--bbprof-counters=blocks"], &["bbprof", "build", "--deps=all", "--counters=blocks"]),

@@ -90,6 +90,8 @@ pub(crate) enum Part {
     Loops,
     /// A base register in the addresses of counters in tight loops, with which some processors increment them faster.
     Bases,
+    /// Repeating the turns of tight loops, so that one of several adds for all of them.
+    Unrolling,
     /// Phis for values that leave loops, which spare code generation to keep them in one register on both sides.
     Closing,
     /// The jump of computed gotos, repeated behind each block in front of it.

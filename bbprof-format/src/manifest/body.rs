@@ -146,10 +146,15 @@ pub struct Function {
     pub check_sites: Vec<Site>,
     /// Blocks, rising, of loops whose planned counters stand in registers while they run, and reach memory where they are left.
     pub register_blocks: Vec<u32>,
+    /// Blocks, rising, of loops whose planned counter is added to once in several turns, at most [`MOST_TURNS_AT_ONCE`].
+    pub unrolled_blocks: Vec<u32>,
     /// Its paths, in mode [`CounterMode::Paths`]; their counters, by path number, are in
     /// the place of the planned ones unless they are hashed.
     pub paths: Option<Paths>,
 }
+
+/// The most turns of a loop that are counted by one addition.
+pub const MOST_TURNS_AT_ONCE: u32 = 4;
 
 /// The limits of a function's paths that can be asked for.
 pub const PATH_LIMITS: RangeInclusive<u64> = 1..=PathNumbering::MOST_PATHS;

@@ -8,7 +8,7 @@ use crate::{Digest, FormatError};
 /// First bytes of a manifest.
 pub const MAGIC: &[u8; 8] = b"BBPROFMF";
 /// Version of the manifest written and read here.
-pub const VERSION: u32 = 17;
+pub const VERSION: u32 = 18;
 
 const KIND: Kind = Kind { name: "manifest", magic: MAGIC, version: VERSION };
 const HEADER_BYTES: usize = 64;

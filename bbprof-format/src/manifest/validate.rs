@@ -177,6 +177,9 @@ fn validate_counters(function: &Function, arrays: &[ArrayHeader]) -> Result<(), 
     for block in &function.register_blocks {
         in_range(*block, function.num_blocks as usize, "block with counters in registers", "blocks")?;
     }
+    for block in &function.unrolled_blocks {
+        in_range(*block, function.num_blocks as usize, "block of an unrolled loop", "blocks")?;
+    }
     for site in function.sites.iter().chain(&function.check_sites) {
         match *site {
             Site::Node(node) => in_range(node, function.nodes.len(), "node of a counter", "nodes")?,

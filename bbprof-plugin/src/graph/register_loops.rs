@@ -10,10 +10,10 @@
 //! the register is set anew behind those that a turn may make.
 
 use super::Graph;
+use super::tight_loop::InGraph;
+use super::unrolled_loops::Unrolled;
 use crate::view::{self, TightLoop};
 use bbprof_flow::{CounterSite, is_giant};
-use bbprof_format::manifest::Edge;
-use rustc_hash::FxHashSet;
 
 /// Which loops are tight.
 #[derive(Clone, Copy, Debug)]
@@ -53,42 +53,35 @@ impl Tight {
 }
 
 /// Increments of one counter an entry, measured or estimated, from which on a loop is worth more instructions at its entry.
-const LEAST_INCREMENTS: u64 = 8;
+pub(super) const LEAST_INCREMENTS: u64 = 8;
 
 /// For each of these counters, the loop of the view (position + 1) that has a register for it, or 0: the outermost that is tight.
 /// Where a loop in another one set the register anew each time it is entered, processors would wait as they do without: the
 /// bench's kernel `scan`, whose inner loop turns six times an entry, takes 1.05 of the plain build's time with one register for
-/// both loops, and 1.28 with one for the inner alone (Zen 5).
-pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterSite], tight: Tight) -> Vec<u32> {
-    let nodes = &graph.nodes;
+/// both loops, and 1.28 with one for the inner alone (Zen 5). Those of unrolled loops are left to them.
+pub(crate) fn choose(
+    view: &view::Function<'_>,
+    graph: &Graph,
+    sites: &[CounterSite],
+    unrolled: &[Unrolled],
+    tight: Tight,
+) -> Vec<u32> {
     let mut chosen = vec![0; sites.len()];
     for (tight_loop, number) in view.tight_loops.iter().zip(1..) {
-        if !tight.takes(tight_loop, is_giant(nodes.len())) {
+        if !tight.takes(tight_loop, is_giant(graph.nodes.len())) {
             continue;
         }
-        let blocks: FxHashSet<u32> = view.blocks_of_loop(tight_loop).iter().copied().collect();
-        let is_inside = |node: Option<u32>| node.is_some_and(|node| blocks.contains(&nodes[node as usize].block));
-        let edge = |position: usize| &graph.edges[position];
-        let is_counted_inside = |site: &CounterSite| match *site {
-            CounterSite::Node(node) => is_inside(Some(node.index() as u32)),
-            CounterSite::Edge(id) => is_inside(edge(id.index()).from) && is_inside(edge(id.index()).to),
-            // A phi may be fed from outside.
-            CounterSite::PhiEdge(_) | CounterSite::BeforeLoop(_) => false,
+        let inside = InGraph::of(view, graph, tight_loop);
+        let is_free = |position: &usize| {
+            let is_elsewhere = chosen[*position] != 0 || unrolled.iter().any(|unrolled| unrolled.counter == *position);
+            !is_elsewhere && inside.counts(&sites[*position])
         };
-        let is_free = |position: &usize| chosen[*position] == 0 && is_counted_inside(&sites[*position]);
         let counters: Vec<usize> = (0..sites.len()).filter(is_free).collect();
         if !(1..=tight.most_counters).contains(&counters.len()) {
             continue;
         }
-        let header = |node: Option<u32>| node.is_some_and(|node| nodes[node as usize].block == tight_loop.header);
-        let enters = |edge: &&Edge| header(edge.to) && !is_inside(edge.from);
-        let entries: u64 = graph.edges.iter().filter(enters).fold(0, |sum, edge| sum.saturating_add(edge.weight));
-        let executions = |counter: &usize| match sites[*counter] {
-            CounterSite::Node(node) => graph.weights[node.index()],
-            CounterSite::Edge(id) | CounterSite::PhiEdge(id) | CounterSite::BeforeLoop(id) => edge(id.index()).weight,
-        };
-        let hottest = counters.iter().map(executions).max().unwrap_or(0);
-        if hottest / LEAST_INCREMENTS >= entries {
+        let hottest = counters.iter().map(|counter| inside.executions(&sites[*counter])).max().unwrap_or(0);
+        if hottest / LEAST_INCREMENTS >= inside.entries() {
             counters.into_iter().for_each(|counter| chosen[counter] = number);
         }
     }

@@ -1,6 +1,7 @@
 //! Blocks to nodes, on functions written down by hand.
 
 use super::register_loops::{ADDRESSES, ADDRESSES_BY_ESTIMATE, COUNTERS, Tight};
+use super::unrolled_loops::{self, Unrolled};
 use super::*;
 use crate::view::{Block, Call, Function, Successor};
 use bbprof_flow::{CounterSite, EdgeId, NodeId};
@@ -259,6 +260,7 @@ fn loop_of_two_among(others: usize, instructions: u32) -> Sample {
         blocks_end: 2,
         takes_chunks: 0,
         is_quiet: 1,
+        can_unroll: 0,
     });
     sample.loop_blocks = vec![1, 2];
     sample
@@ -266,8 +268,9 @@ fn loop_of_two_among(others: usize, instructions: u32) -> Sample {
 
 #[test]
 fn counters_of_a_tight_loop_stand_in_its_registers() {
-    let chosen =
-        |sample: &Sample, sites: &[CounterSite]| register_loops::choose(&sample.function(), &sample.graph(&[]), sites, COUNTERS);
+    let chosen = |sample: &Sample, sites: &[CounterSite]| {
+        register_loops::choose(&sample.function(), &sample.graph(&[]), sites, &[], COUNTERS)
+    };
     let node = |node| CounterSite::Node(NodeId::new(node));
     // 0: X -> 0, 1: 0 -> 1, 2: 1 -> 2, 3: 1 -> 3, 4: 2 -> 1.
     let edge = |edge| CounterSite::Edge(EdgeId::new(edge));
@@ -287,7 +290,7 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     let addressed_among = |others: usize, instructions: u32, takes_chunks: u32, tight: Tight| {
         let mut sample = loop_of_two_among(others, instructions);
         sample.tight_loops[0].takes_chunks = takes_chunks;
-        register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(1), node(2), edge(2), edge(4)], tight)
+        register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(1), node(2), edge(2), edge(4)], &[], tight)
     };
     let addressed = |instructions, takes_chunks, tight| addressed_among(0, instructions, takes_chunks, tight);
     assert_eq!(addressed(32, 1, ADDRESSES), [1; 4], "all have the same register");
@@ -298,7 +301,7 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     let calling = |others, shortest| {
         let mut sample = loop_of_two_among(others, 500);
         sample.tight_loops[0] = view::TightLoop { shortest, is_quiet: 0, ..sample.tight_loops[0] };
-        let choose = |tight| register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(2)], tight)[0];
+        let choose = |tight| register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(2)], &[], tight)[0];
         [choose(ADDRESSES), choose(ADDRESSES_BY_ESTIMATE), choose(COUNTERS)]
     };
     assert_eq!(calling(0, 12), [1, 1, 0], "counters in registers would be lost where a call ends the process");
@@ -307,6 +310,67 @@ fn counters_of_a_tight_loop_stand_in_its_registers() {
     assert_eq!([in_giant(16, 0, ADDRESSES_BY_ESTIMATE), in_giant(20, 0, ADDRESSES)], [[1; 4]; 2]);
     assert_eq!([in_giant(17, 0, ADDRESSES_BY_ESTIMATE), in_giant(21, 0, ADDRESSES)], [[0; 4]; 2], "registers are scarce");
     assert_eq!(in_giant(7, 1, ADDRESSES_BY_ESTIMATE), [0; 4]);
+}
+
+#[test]
+fn loops_with_one_counter_are_unrolled() {
+    let node = |node| CounterSite::Node(NodeId::new(node));
+    // 0: X -> 0, 1: 0 -> 1, 2: 1 -> 2, 3: 1 -> 3, 4: 2 -> 1.
+    let edge = |edge| CounterSite::Edge(EdgeId::new(edge));
+    let turns_among = |others: usize, instructions: u32, change: &dyn Fn(&mut Sample), sites: &[CounterSite]| {
+        let mut sample = loop_of_two_among(others, instructions);
+        sample.tight_loops[0].can_unroll = 1;
+        change(&mut sample);
+        let chosen = unrolled_loops::choose(&sample.function(), &sample.graph(&[]), sites);
+        assert!(chosen.iter().all(|unrolled| unrolled.tight_loop == 0));
+        chosen.iter().map(|unrolled| (unrolled.counter, unrolled.turns)).collect::<Vec<_>>()
+    };
+    let as_it_is = |_: &mut Sample| {};
+    let turns = |instructions, sites: &[CounterSite]| turns_among(0, instructions, &as_it_is, sites);
+    assert_eq!(turns(12, &[node(0), node(1), node(3)]), [(1, 4)]);
+    assert_eq!(turns(13, &[edge(2)]), [], "turned ten times an entry, but counted once");
+    assert_eq!(turns(13, &[node(2)]), [(0, 2)]);
+    assert_eq!(turns(24, &[node(2)]), [(0, 2)]);
+    assert_eq!(turns(25, &[node(2)]), [], "too long");
+    assert_eq!(turns(6, &[node(1), node(2)]), [], "both would have to be behind by as much");
+    assert_eq!(turns(6, &[node(0), edge(1), edge(3), CounterSite::PhiEdge(EdgeId::new(4))]), [], "none is in it");
+    assert_eq!(turns_among(46, 6, &as_it_is, &[node(2)]), [(0, 4)]);
+    assert_eq!(turns_among(47, 6, &as_it_is, &[node(2)]), [], "a large function");
+    let few = |sample: &mut Sample| sample.blocks[1].weight = 79;
+    assert_eq!(turns_among(0, 6, &few, &[node(1)]), [], "7 turns an entry");
+    let chunks = |sample: &mut Sample| sample.tight_loops[0].takes_chunks = 1;
+    assert_eq!(turns_among(0, 6, &chunks, &[node(2)]), [], "it is made to end soon");
+    let fixed = |sample: &mut Sample| sample.tight_loops[0].can_unroll = 0;
+    assert_eq!(turns_among(0, 6, &fixed, &[node(2)]), []);
+}
+
+/// Block 1 leads to 2 or past it, and 3 goes back.
+#[test]
+fn what_not_each_turn_counts_is_counted_at_once() {
+    let blocks: [(u32, u32, &[u32]); 5] = [
+        (1, view::TERMINATOR_JUMP, &[1]),
+        (2, view::TERMINATOR_BRANCH, &[2, 3]),
+        (2, view::TERMINATOR_JUMP, &[3]),
+        (2, view::TERMINATOR_BRANCH, &[1, 4]),
+        (1, 0, &[]),
+    ];
+    let mut sample = Sample::new(&blocks, &[]);
+    let whole = view::TightLoop {
+        header: 1,
+        instructions: 6,
+        shortest: 4,
+        blocks_begin: 0,
+        blocks_end: 3,
+        takes_chunks: 0,
+        is_quiet: 1,
+        can_unroll: 1,
+    };
+    (sample.tight_loops, sample.loop_blocks) = (vec![whole], vec![1, 2, 3]);
+    let chosen = |node| unrolled_loops::choose(&sample.function(), &sample.graph(&[]), &[CounterSite::Node(NodeId::new(node))]);
+    for each in [1, 3] {
+        assert_eq!(chosen(each), [Unrolled { counter: 0, tight_loop: 0, turns: 4 }]);
+    }
+    assert_eq!(chosen(2), []);
 }
 
 /// Blocks 0, then 1 and 4 in a loop around the loop of 2 and 3, then 5: the outer as a whole, what is its own, and the
@@ -334,6 +398,7 @@ fn loop_around_a_loop(instructions_of_both: u32) -> Sample {
         blocks_end: 4,
         takes_chunks: 0,
         is_quiet: 1,
+        can_unroll: 0,
     };
     let own = view::TightLoop { instructions: 3, shortest: u32::MAX, blocks_begin: 4, blocks_end: 6, is_quiet: 0, ..whole };
     let inner = view::TightLoop { header: 2, instructions: 6, shortest: 6, blocks_begin: 6, blocks_end: 8, ..whole };
@@ -346,7 +411,7 @@ fn loop_around_a_loop(instructions_of_both: u32) -> Sample {
 fn loops_in_each_other_have_one_register_if_the_outer_is_tight() {
     let node = |node| CounterSite::Node(NodeId::new(node));
     let chosen = |sample: &Sample, tight: Tight| {
-        register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(0), node(1), node(3), node(4)], tight)
+        register_loops::choose(&sample.function(), &sample.graph(&[]), &[node(0), node(1), node(3), node(4)], &[], tight)
     };
     assert_eq!(chosen(&loop_around_a_loop(32), ADDRESSES_BY_ESTIMATE), [0, 1, 1, 1]);
     assert_eq!(chosen(&loop_around_a_loop(33), ADDRESSES_BY_ESTIMATE), [0, 0, 3, 0], "the outer is too long");

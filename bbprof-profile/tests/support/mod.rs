@@ -109,6 +109,7 @@ impl ModuleMaker {
             sites: vec![],
             check_sites: vec![],
             register_blocks: vec![],
+            unrolled_blocks: vec![],
             paths: None,
         };
         let cfg = function.cfg().expect("a sound graph");

@@ -40,6 +40,7 @@ cases!(
     switches,
     tail_calls,
     threads,
+    turns,
     virtuals
 );
 
@@ -186,12 +187,12 @@ fn compiling_reads_no_assembly_of_ours() {
     assert!(!code.contains("#APP"), "{code}");
 }
 
-/// The functions of the case `loops` of which this is true.
-fn functions_of_loops(options: &[&str], is_true: impl Fn(&Function) -> bool) -> BTreeSet<String> {
+/// The functions of this case, of one source, of which this is true.
+pub(crate) fn functions_of(case: &str, options: &[&str], is_true: impl Fn(&Function) -> bool) -> BTreeSet<String> {
     let sandbox = Sandbox::new("in-front");
-    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/loops/main.c");
-    Run::new(tool("bbprof-cc")).args(options).arg(source).arg("-o").arg(sandbox.join("loops")).ok();
-    let map = BuildMap::decode(&std::fs::read(sandbox.join("loops.bbmap")).unwrap()).unwrap();
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(case).join("main.c");
+    Run::new(tool("bbprof-cc")).args(options).arg(source).arg("-o").arg(sandbox.join("case")).ok();
+    let map = BuildMap::decode(&std::fs::read(sandbox.join("case.bbmap")).unwrap()).unwrap();
     let mut found = BTreeSet::new();
     for module in &map.body.modules {
         let module = Manifest::read(&module.manifest).unwrap().module().unwrap();
@@ -203,7 +204,7 @@ fn functions_of_loops(options: &[&str], is_true: impl Fn(&Function) -> bool) -> 
 
 /// Those in which a loop's turns are counted in front of it.
 fn counted_in_front(options: &[&str]) -> BTreeSet<String> {
-    functions_of_loops(options, |function| function.sites.iter().any(|site| matches!(site, Site::BeforeLoop(_))))
+    functions_of("loops", options, |function| function.sites.iter().any(|site| matches!(site, Site::BeforeLoop(_))))
 }
 
 #[test]
@@ -234,7 +235,7 @@ fn registers_count_the_same() {
 
 #[test]
 fn counters_stand_in_registers_where_nobody_can_watch() {
-    let in_registers = |options: &[&str]| functions_of_loops(options, |function| !function.register_blocks.is_empty());
+    let in_registers = |options: &[&str]| functions_of("loops", options, |function| !function.register_blocks.is_empty());
     let found = in_registers(&["-O2", "--bbprof-with=registers"]);
     for known in ["bits", "found"] {
         assert!(found.contains(known), "{known} is not among {found:?}");
@@ -249,8 +250,12 @@ fn counters_stand_in_registers_where_nobody_can_watch() {
 
 /// How many counters have a register in their address.
 fn counters_with_a_base(sandbox: &Sandbox, options: &[&str]) -> usize {
-    let assembly =
-        Run::new(tool("bbprof-cc")).args(["-O2", "-S", "-o", "-"]).args(options).arg(sandbox.join("tight.c")).ok().stdout;
+    let assembly = Run::new(tool("bbprof-cc"))
+        .args(["-O2", "--bbprof-without=unrolling", "-S", "-o", "-"])
+        .args(options)
+        .arg(sandbox.join("tight.c"))
+        .ok()
+        .stdout;
     String::from_utf8_lossy(&assembly)
         .lines()
         .filter(|line| line.contains("%fs:") && line.contains("@TPOFF") && line.contains("(%r"))
@@ -336,6 +341,7 @@ fn parts_of_the_placement_can_be_left_away() {
         Case::named("loops").check(&[&format!("--bbprof-without={part}")]);
     }
     Case::named("gotos").check(&["--bbprof-without=dispatches"]);
+    Case::named("turns").check(&["--bbprof-without=unrolling"]);
     for part in ["handing", "closing"] {
         Case::named("only_called").check(&["-fPIC", &format!("--bbprof-without={part}")]);
     }

@@ -43,6 +43,7 @@ mod rust {
     mod workspace;
 }
 mod sources;
+mod unrolled;
 mod unseen_threads;
 mod weights;
 mod windows;

@@ -58,6 +58,10 @@ fn write_function(module: &Module, function: &Function, full: bool, out: &mut dy
         let blocks: Vec<String> = function.register_blocks.iter().map(u32::to_string).collect();
         writeln!(out, "    counters in registers in loops of block {}", blocks.join(", "))?;
     }
+    if !function.unrolled_blocks.is_empty() {
+        let blocks: Vec<String> = function.unrolled_blocks.iter().map(u32::to_string).collect();
+        writeln!(out, "    several turns counted at once in loops of block {}", blocks.join(", "))?;
+    }
     if let Some(paths) = &function.paths {
         let cuts: Vec<String> = paths.cuts.iter().map(u32::to_string).collect();
         writeln!(
