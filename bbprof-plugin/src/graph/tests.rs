@@ -340,6 +340,16 @@ fn loops_with_one_counter_are_unrolled() {
     assert_eq!(turns_among(0, 6, &few, &[node(1)]), [], "7 turns an entry");
     let chunks = |sample: &mut Sample| sample.tight_loops[0].takes_chunks = 1;
     assert_eq!(turns_among(0, 6, &chunks, &[node(2)]), [], "it is made to end soon");
+    let measured = |sample: &mut Sample, executions: u64| {
+        let mut graph = sample.graph(&[]);
+        sample.tight_loops[0].takes_chunks = 1;
+        // 0: X -> 0, 1: 0 -> 1, 2: 1 -> 2, 3: 1 -> 3, 4: 2 -> 1.
+        graph.measure_weights(&[10, executions, executions - 10, 10], &[10, 10, executions - 10, 10, executions - 10]);
+        unrolled_loops::choose(&sample.function(), &graph, &[node(1)]).len()
+    };
+    let mut sample = loop_of_two(6);
+    sample.tight_loops[0].can_unroll = 1;
+    assert_eq!([39, 40].map(|executions| measured(&mut sample, executions)), [0, 1], "four turns an entry, measured");
     let fixed = |sample: &mut Sample| sample.tight_loops[0].can_unroll = 0;
     assert_eq!(turns_among(0, 6, &fixed, &[node(2)]), []);
 }

@@ -16,6 +16,9 @@ use bbprof_format::manifest::MOST_TURNS_AT_ONCE;
 /// The most instructions that the turns which are added at once may have together.
 const LARGEST: u32 = 48;
 
+/// The fewest increments an entry that are worth the code, where they are measured: there are half as many additions then.
+const LEAST_MEASURED: u64 = 4;
+
 /// The most blocks of a function in which that is done. What the register allocator makes of larger ones moves by more than
 /// counters cost.
 const LARGEST_FUNCTION: usize = 50;
@@ -36,6 +39,7 @@ pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterS
     if view.blocks.len() > LARGEST_FUNCTION {
         return Vec::new();
     }
+    let least = if graph.are_measured { LEAST_MEASURED } else { LEAST_INCREMENTS };
     let mut chosen = Vec::new();
     for (position, tight_loop) in view.tight_loops.iter().enumerate() {
         // Those that take chunks are made to have few turns.
@@ -47,7 +51,7 @@ pub(crate) fn choose(view: &view::Function<'_>, graph: &Graph, sites: &[CounterS
         let counters: Vec<usize> = (0..sites.len()).filter(|site| inside.counts(&sites[*site])).collect();
         let &[counter] = counters.as_slice() else { continue };
         let site = &sites[counter];
-        if inside.executions(site) / LEAST_INCREMENTS >= inside.entries() && inside.is_in_each_turn(site) {
+        if inside.executions(site) / least >= inside.entries() && inside.is_in_each_turn(site) {
             chosen.push(Unrolled { counter, tight_loop: position, turns });
         }
     }
