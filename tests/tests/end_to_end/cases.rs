@@ -128,13 +128,26 @@ fn additions_get_their_addresses_back() {
     }
 }
 
+/// What `bbprof-cc -S` makes of a function with these instructions, as if bbprof had counted in it at `@c`.
+fn assembly_of_counted(instructions: &str, level: &str) -> String {
+    let sandbox = Sandbox::new("counted");
+    let code = format!(
+        "target triple = \"x86_64-pc-linux-gnu\"
+        @c = external hidden thread_local(localexec) global [8 x i64]
+        define void @f(i64 %a, i64 %b, double %x, double %y, ptr %p) \"bbprof-done\" {{
+          {instructions}
+          ret void
+        }}"
+    );
+    std::fs::write(sandbox.join("counted.ll"), code).unwrap();
+    let run = Run::new(tool("bbprof-cc")).args([level, "-S", "-o", "-"]).arg(sandbox.join("counted.ll")).ok();
+    String::from_utf8_lossy(&run.stdout).into_owned()
+}
+
 /// Of each choice of a number that no instruction makes, code generation makes blocks, and the flags live on from one to the next.
 #[test]
 fn increments_go_in_front_of_comparisons_that_decide_again() {
-    let sandbox = Sandbox::new("choices");
-    let code = "target triple = \"x86_64-pc-linux-gnu\"
-        @c = external hidden thread_local(localexec) global [8 x i64]
-        define void @f(i64 %a, i64 %b, double %x, double %y, ptr %p) \"bbprof-done\" {
+    let instructions = "
           %less = icmp slt i64 %a, %b
           %first = select i1 %less, double %x, double %y
           store volatile double %first, ptr %p
@@ -144,11 +157,8 @@ fn increments_go_in_front_of_comparisons_that_decide_again() {
           %two = atomicrmw add ptr getelementptr (i8, ptr @c, i64 16), i64 2 syncscope(\"bbprof\") monotonic, align 8
           %third = select i1 %less, double %y, double 1.0
           store volatile double %third, ptr %p
-          ret void
-        }";
-    std::fs::write(sandbox.join("choices.ll"), code).unwrap();
-    let run = Run::new(tool("bbprof-cc")).args(["-O2", "-S", "-o", "-"]).arg(sandbox.join("choices.ll")).ok();
-    let assembly = String::from_utf8_lossy(&run.stdout).into_owned();
+        ";
+    let assembly = assembly_of_counted(instructions, "-O2");
     let of_flags: Vec<&str> =
         assembly.lines().map(str::trim).filter(|line| line.contains("%fs") || line.starts_with("cmp")).collect();
     assert_eq!(of_flags, ["incq\t%fs:c@TPOFF+8", "addq\t$2, %fs:c@TPOFF+16", "cmpq\t%rsi, %rdi"], "{assembly}");
@@ -157,10 +167,7 @@ fn increments_go_in_front_of_comparisons_that_decide_again() {
 /// What a user's assembly does that leaves the flags alone, it does in front of the increments that stand behind it.
 #[test]
 fn increments_stay_behind_assembly_that_leaves_the_flags() {
-    let sandbox = Sandbox::new("assembly");
-    let code = "target triple = \"x86_64-pc-linux-gnu\"
-        @c = external hidden thread_local(localexec) global [8 x i64]
-        define void @f(i64 %a, i64 %b, double %x, double %y, ptr %p) \"bbprof-done\" {
+    let instructions = "
           %less = icmp slt i64 %a, %b
           %first = select i1 %less, double %x, double %y
           store volatile double %first, ptr %p
@@ -168,12 +175,9 @@ fn increments_stay_behind_assembly_that_leaves_the_flags() {
           %one = atomicrmw add ptr getelementptr (i8, ptr @c, i64 8), i64 1 syncscope(\"bbprof\") monotonic, align 8
           %second = select i1 %less, double %y, double %x
           store volatile double %second, ptr %p
-          ret void
-        }";
-    std::fs::write(sandbox.join("assembly.ll"), code).unwrap();
+        ";
     for level in ["-O0", "-O2"] {
-        let run = Run::new(tool("bbprof-cc")).args([level, "-S", "-o", "-"]).arg(sandbox.join("assembly.ll")).ok();
-        let assembly = String::from_utf8_lossy(&run.stdout).into_owned();
+        let assembly = assembly_of_counted(instructions, level);
         let found: Vec<&str> = assembly.lines().map(str::trim).filter(|line| line.contains("%fs") || *line == "nop").collect();
         assert_eq!(found, ["nop", "incq\t%fs:c@TPOFF+8"], "{level}: {assembly}");
     }

@@ -1,4 +1,4 @@
-//! Loops that count several turns at once: which these are, what is counted in one that is interrupted, and what they cost.
+//! Loops that count several turns at once: which these are, and what is counted in one that is interrupted.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
