@@ -5,7 +5,7 @@ use crate::scan::{FoundModule, ScanError};
 use bbprof_format::Digest;
 use object::Endianness;
 use object::elf::{FileHeader64, SHN_UNDEF, SHT_SYMTAB, STT_FUNC};
-use object::read::elf::{FileHeader, Sym};
+use object::read::elf::{FileHeader, SectionHeader, Sym};
 use std::collections::{BTreeSet, HashMap};
 
 /// Takes modules of all inputs.
@@ -17,7 +17,7 @@ pub(crate) fn refuse(modules: &[FoundModule<'_>]) -> Result<(), ScanError> {
     let mut first_of: HashMap<Digest, &FoundModule<'_>> = HashMap::new();
     for copy in modules {
         let first = *first_of.entry(copy.manifest.header.module_id).or_insert(copy);
-        if first.object == copy.object {
+        if symbol_table(first.object) == symbol_table(copy.object) {
             continue;
         }
         let names = [first, copy].map(|module| functions(module.object).unwrap_or_default());
@@ -43,6 +43,17 @@ pub(crate) fn refuse(modules: &[FoundModule<'_>]) -> Result<(), ScanError> {
         }
     }
     Ok(())
+}
+
+/// An object's symbols, and their names, as they lie there: much less than all that it has, which in a large archive of copies is
+/// read for nothing else.
+fn symbol_table(object: &[u8]) -> Option<[&[u8]; 2]> {
+    let header = FileHeader64::<Endianness>::parse(object).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, object).ok()?;
+    let symbols = sections.iter().find(|section| section.sh_type(endian) == SHT_SYMTAB)?;
+    let names = sections.section(symbols.link(endian)).ok()?;
+    Some([symbols.data(endian, object).ok()?, names.data(endian, object).ok()?])
 }
 
 /// The names of the functions that an object defines.
